@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import distinct_codes, total
+from kalos_core.arrays import distinct_codes, divide, total
 from kalos_core.chance import alpha_of_sums
 from kalos_core.reliability import NO_OBJECT, Coincidences, alpha_by_group, coincidences, join_coincidences
 from kalos_core.results import Result
@@ -43,6 +43,9 @@ KEPT = 1 << 25
 
 LINES_AT_ONCE = 1 << 11
 """Lines of a table that are multiplied at a time, or twice its columns: their weights stay in the cache."""
+
+ROUNDING = 1e-12
+"""Ends of an interval that differ by less, relative to the larger one if that is above 1, are equal."""
 
 EXACT = 1 << 24
 """Below it single precision holds every whole number."""
@@ -483,7 +486,9 @@ def _counted_draws(images: int, replicates: int, seed: int, most: int) -> Iterat
         yield coming.result()
 
 
-def intervals(replicates: NDArray[np.float64], images: ArrayLike) -> NDArray[np.float64]:
+def intervals(
+    replicates: NDArray[np.float64], images: ArrayLike, *, whole_numbers: bool = False
+) -> NDArray[np.float64]:
     """(F, 2) 95 % intervals from replicates (B, F), those that are NaN left out.
 
     The expanded percentile interval (Hesterberg 2015, §3.3): of few images n the replicates are too close to one
@@ -495,12 +500,14 @@ def intervals(replicates: NDArray[np.float64], images: ArrayLike) -> NDArray[np.
     replicates : (B, F) float64
     images : int or (F,) int
         How many images hold each statistic; below `FEWEST_IMAGES` there is no interval.
+    whole_numbers : bool
+        Whether they are ranks or the like, of which all replicates may be equal.
 
     Returns
     -------
     (F, 2) float64
-        NaN without replicates, below `FEWEST_IMAGES`, and where all replicates are equal: images that do not differ
-        say nothing of what others would bring.
+        NaN without replicates, below `FEWEST_IMAGES`, and where all replicates are equal but for rounding: images that
+        do not differ say nothing of what others would bring.
 
     Examples
     --------
@@ -520,7 +527,8 @@ def intervals(replicates: NDArray[np.float64], images: ArrayLike) -> NDArray[np.
     below = np.take_along_axis(ordered, low, axis=1)
     above = np.take_along_axis(ordered, np.minimum(low + 1, np.maximum(last, 0)), axis=1)
     found = below + (above - below) * (position - low)
-    found[(count < FEWEST_IMAGES) | (found[:, 0] == found[:, 1])] = np.nan
+    alike = np.diff(found)[:, 0] <= ROUNDING * np.maximum(1, np.abs(found).max(axis=1))
+    found[(count < FEWEST_IMAGES) | (alike & ~whole_numbers)] = np.nan
     return np.asarray(found)
 
 
@@ -546,7 +554,11 @@ def intervals_below_one(
         return np.full((len(value), 2), np.nan)
     left = np.where(replicates < 1, 1 - replicates, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        deviation = np.array([np.std(np.log(each[np.isfinite(each)])) for each in left.T]) * np.sqrt(many / (many - 1))
+        logs = np.log(left)
+        known = np.isfinite(logs)
+        middle = divide(np.where(known, logs, 0).sum(axis=0), known.sum(axis=0))
+        squares = np.where(known, logs - middle, 0) ** 2
+        deviation = np.sqrt(divide(squares.sum(axis=0), known.sum(axis=0)) * many / (many - 1))
         factor = np.exp(stdtrit(many - 1, 1 - OUTSIDE / 2) * deviation)
         found = 1 - np.stack([(1 - value) * factor, (1 - value) / factor], axis=1)
     found[(count < FEWEST_IMAGES) | ~(deviation > 0) | ~(value < 1)] = np.nan

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy.stats
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core.display import interval_text

@@ -56,6 +56,8 @@ def rank_contents(annotations: Annotations, rows: NDArray[np.intp], kind: str) -
 
     Sums of them tell what raters annotated in an image apart, in no order of raters or rows.
     """
+    if not len(rows):
+        return np.zeros(0, np.uint64)
     keys = [_alphabetical(annotations.categories)[annotations.category[rows]], *annotations.shapes[kind].tie_keys(rows)]
     keys.append(annotations.image[rows])
     order = np.lexsort(keys)

@@ -94,7 +94,7 @@ class Rankings(Result):
     @cached_property
     def rank_interval(self) -> NDArray[np.float64]:
         """(T, S, 2) of the ranks: 95 % percentile bootstrap over images; NaN without replicates."""
-        return self._interval_of(self._drawn_ranks)
+        return self._interval_of(self._drawn_ranks, whole_numbers=True)
 
     @cached_property
     def best_share(self) -> NDArray[np.float64]:
@@ -129,8 +129,9 @@ class Rankings(Result):
             ranks[..., system] = (values < own).sum(axis=2) + ((values == own).sum(axis=2) + 1) / 2
         return np.where(np.isnan(values), np.nan, ranks)
 
-    def _interval_of(self, drawn: NDArray[np.float64]) -> NDArray[np.float64]:
-        return intervals(drawn.reshape(len(drawn), self.values.size), self.images).reshape(*self.values.shape, 2)
+    def _interval_of(self, drawn: NDArray[np.float64], *, whole_numbers: bool = False) -> NDArray[np.float64]:
+        flat = drawn.reshape(len(drawn), self.values.size)
+        return intervals(flat, self.images, whole_numbers=whole_numbers).reshape(*self.values.shape, 2)
 
     @property
     def ranks(self) -> NDArray[np.float64]:

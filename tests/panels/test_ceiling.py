@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import fiftyone as fo
-import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
