@@ -122,7 +122,7 @@ def _of_similarities(
     other, difference, (low, high) = shown
     by = f"KS {alpha_text(other.ks, 3)} against {alpha_text(own.ks, 3)}"
     if np.isnan(low):
-        return f"Without a bootstrap nobody can say whether {other.name} tells objects apart better: {by}."
+        return f"Without an interval nobody can say whether {other.name} tells objects apart better: {by}."
     by += f", a difference of {alpha_text(difference, 3)} {interval_text(low, high, 3)}"
     verb = "tells" if is_better else "does not tell"
     return f"{other.name} {verb} objects apart significantly better than {own.name}, which is in use: {by}."

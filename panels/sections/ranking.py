@@ -7,7 +7,7 @@ import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, interval_text, number_of, percent_text
+from kalos_core.display import alpha_text, number_of, percent_text, with_interval
 from kalos_core.fiftyone.dataset.image_labels import scored_fields
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS
 from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields
@@ -198,5 +198,5 @@ def rank_text(ranking: Any, reference: int, detector: int) -> str:
     value, rank = alpha_text(ranking.values[at], 3), f"{ranking.ranks[at]:g}"
     if np.isnan(ranking.best_share[at]):
         return f"{value} ({rank})"
-    low, high = ranking.interval[at].tolist()
-    return f"{value} {interval_text(low, high, 3)} ({rank}, best in {percent_text(ranking.best_share[at])})"
+    shown = with_interval(ranking.values[at], ranking.interval[at], 3)
+    return f"{shown} ({rank}, best in {percent_text(ranking.best_share[at])})"
