@@ -528,7 +528,7 @@ def intervals(
     above = np.take_along_axis(ordered, np.minimum(low + 1, np.maximum(last, 0)), axis=1)
     found = below + (above - below) * (position - low)
     alike = np.diff(found)[:, 0] <= ROUNDING * np.maximum(1, np.abs(found).max(axis=1))
-    found[(count < FEWEST_IMAGES) | (alike & ~whole_numbers)] = np.nan
+    found[(count < FEWEST_IMAGES) | (alike & (not whole_numbers))] = np.nan
     return np.asarray(found)
 
 
