@@ -58,7 +58,8 @@ def read_info(samples: Any) -> Info:
 
     Examples
     --------
-    >>>     >>> dataset = fo.Dataset()
+    >>> import fiftyone as fo
+    >>> dataset = fo.Dataset()
     >>> update_info(dataset, raters={"r1": "ann"})
     >>> read_info(dataset)
     {'raters': {'r1': 'ann'}}

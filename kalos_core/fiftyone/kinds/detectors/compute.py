@@ -66,7 +66,7 @@ def rank_detectors(samples: Any, run_key: str, settings: DetectorRunArguments) -
 
     Examples
     --------
-    >>>     >>> import numpy as np
+    >>> import fiftyone as fo
     >>> dataset = fo.Dataset()
     >>> masks = {"ann": [[1, 1, 0, 0]], "bob": [[1, 0, 0, 0]]}
     >>> maps = {"sure": [[0.9, 0.6, 0.4, 0.1]], "broad": [[0.6, 0.9, 0.3, 0.2]]}
