@@ -135,3 +135,18 @@ def test_signal_loss_against_table_3(lvis, paper_model):
     assert (np.diff(paper) > 0).all()
     assert (np.diff(ours[2:]) > 0).all()
     assert ours[2:4] == pytest.approx([0.0020, 0.0072], abs=0.002)  # nothing is missed twice
+
+
+def test_table_3_where_events_are_lost_only_when_no_annotation_is_left(lvis, paper_model):
+    """k ~ Poisson(magnitude exp(a + b n)) events in an image of n annotations, max(0, k - n) of them lost."""
+    rate, magnitudes, k = paper_model.unmatched.rate, np.array([0.25, 0.5, 1, 2, 5]), np.arange(2000)
+    lost = np.zeros((2, 5))
+    for rater in range(2):
+        counts = np.bincount(lvis.image[lvis.rater == rater])
+        counts = counts[counts > 0][:, None]
+        mean = magnitudes * np.exp(rate.intercept + rate.slope * counts)
+        excess = (stats.poisson.pmf(k, mean[..., None]) * np.maximum(k - counts[..., None], 0)).sum(axis=2)
+        lost[rater] = excess.sum(axis=0) / mean.sum(axis=0)
+    found = lost.mean(axis=0)
+    assert found == pytest.approx([0.009, 0.018, 0.035, 0.097, 0.278], abs=6e-4)
+    assert found == pytest.approx([0.002, 0.013, 0.042, 0.101, 0.283], abs=0.0075)  # as printed
