@@ -39,9 +39,8 @@ def name_of(page):
 
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
-    """A folder like the clone's, with the example file and nothing else of it; new data sets are deleted at the end."""
-    (tmp_path / "docs" / "examples").mkdir(parents=True)
-    shutil.copy(EXAMPLE, tmp_path / "docs" / "examples")
+    """A folder like the clone's, with the examples and nothing else of it; new data sets are deleted at the end."""
+    shutil.copytree(EXAMPLE.parent, tmp_path / "docs" / "examples")
     monkeypatch.chdir(tmp_path)
     yield tmp_path
     import fiftyone as fo
