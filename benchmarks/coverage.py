@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from kalos_core import (
     Annotations,
+    ConceptTruths,
     DetectorAccumulator,
     KalosWarning,
     agreement,
@@ -33,10 +34,12 @@ from kalos_core import (
     intraclass_correlation,
     label_convergence,
     pixel_agreement,
+    rank_systems,
     rater_vitality,
     sparse_agreement,
 )
 from kalos_core.annotations import object_array
+from kalos_core.ranking import SystemScores
 from kalos_core.shapes import Boxes
 
 SIZES = (5, 15, 50, 200)
@@ -232,6 +235,24 @@ def ranks(images: int, raters: int, bootstrap: int, rng: np.random.Generator) ->
     return {"ranks: area of a detector": (found.values[0, 0], found.interval[0, 0])}
 
 
+# ---- classifiers ----
+
+
+def classifiers(images: int, _: int, bootstrap: int, rng: np.random.Generator) -> Figures:
+    """A classifier of four labels, which 50 to 5 % of the images have, and others of one of them."""
+    shares, names = np.array([0.5, 0.3, 0.1, 0.05]), ["a", "b", "c", "d"]
+    truth = rng.random((images, len(shares))) < shares
+    ids = range(images)
+    found = {}
+    for name, apart, used in (("", 1.0, [0, 1, 2, 3]), (", one label of 5 %", 1.0, [3]), (", sure", 2.3, [0])):
+        own = [names[at] for at in used]
+        scores = SystemScores(["net"], ids, own, rng.normal(size=(1, images, len(used))) + apart * truth[:, used])
+        result = rank_systems(scores, ConceptTruths(["ann"], ids, own, truth[None][..., used]), bootstrap=bootstrap)
+        for measure, of in result.rankings.items():
+            found[f"ranks: {measure} of a classifier{name}"] = of.values[0, 0], of.interval[0, 0]
+    return found
+
+
 # ---- counting ----
 
 Study = Callable[[int, int, int, np.random.Generator], Figures]
@@ -244,6 +265,7 @@ STUDIES: Mapping[str, tuple[Study, int, tuple[int, ...]]] = {
     "answers": (answers, 300_000, (3, 6)),
     "pixels": (pixels, 6_000, (2, 3)),
     "ranks": (ranks, 3_000, (2,)),
+    "classifiers": (classifiers, 1_000_000, (1,)),
 }
 """Name -> how its data sets are drawn, images of the one that the true values are of (0: they are 0), and raters."""
 

@@ -1,17 +1,16 @@
 """How classifiers of images rank when measured against each rater, and against the majority."""
 
-import math
 from typing import Any, ClassVar
 
 import fiftyone.core.collections as foc
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, number_of
+from kalos_core.display import number_of
 from kalos_core.fiftyone.dataset.image_labels import scored_fields
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
 from kalos_core.fiftyone.kinds.ranking.kind import RankingRun
-from kalos_core.figures.ranking import concordance_title, ranking_title, tau_title
+from kalos_core.figures.ranking import concordance_title, rank_text, ranking_title, tau_title
 from kalos_core.nominal.grouping import read_groups
 from kalos_core.text import names_shown, shown
 
@@ -44,7 +43,7 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
             widgets.refuse(classifiers, f"{unknown[0]!r} is no field of scores")
         elif len(chosen) < 2:
             widgets.refuse(classifiers, "A ranking needs at least two classifiers")
-        self.ask(ctx, inputs, "missing")
+        self.ask(ctx, inputs, "missing", "bootstrap", "seed")
         image_label_forms.add_teams(ctx, inputs, "What most of each chose is one reference more")
         about = f"What stands above which, such as {TREE_EXAMPLE}; empty for none"
         self.ask(ctx, inputs, "tree", label="A tree of the labels, for the ontology score", description=about)
@@ -60,8 +59,8 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
         parts = []
         for measure, ranking in details.rankings.items():
             rows = [
-                [shown(reference), *map(_value, values, ranks)]
-                for reference, values, ranks in zip(f["truths"], ranking.values, ranking.ranks, strict=True)
+                [shown(reference), *(rank_text(ranking, row, system) for system in range(len(f["systems"])))]
+                for row, reference in enumerate(f["truths"])
             ]
             near = concordance_title(details.concordance[measure])
             notes = [tau_title(f["truths"], ranking.tau), near, *names_shown(ranking.undefined)]
@@ -72,8 +71,6 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
         counted = f"{number_of(f['images'], 'image')}, {number_of(f['concepts'], 'label')}"
         if f["skipped_images"]:
             counted += f"; {number_of(f['skipped_images'], 'image')} without scores are left out"
-        return "\n\n".join([*parts, f"{counted}. In brackets: the rank."])
-
-
-def _value(value: float, rank: float) -> str:
-    return "undefined" if math.isnan(value) else f"{alpha_text(value, 3)} ({rank:g})"
+        drawn = any(ranking.sureness for ranking in details.rankings.values())
+        beside = "rank, and share of replicates in which best; before it the 95 % interval" if drawn else "the rank"
+        return "\n\n".join([*parts, f"{counted}. In brackets: {beside}."])

@@ -124,7 +124,8 @@ def test_the_example_is_what_the_demo_draws():
 # ---- the papers ----
 
 PAPERS = (DOCS / "papers.md").read_text(encoding="utf-8")
-MODULES = ("", ".diagnostics", ".convergence", ".noise.experiments", ".figures", ".figures.experiments")
+MODULES = ("", ".diagnostics", ".convergence", ".noise.experiments", ".sparse", ".nominal", ".pixels", ".ranking")
+MODULES += (".figures", ".figures.experiments")
 """Modules that the tables of the papers call."""
 
 

@@ -42,6 +42,7 @@ from kalos_core.figures.noise import plot_angles as plot_angles
 from kalos_core.figures.noise import plot_areas as plot_areas
 from kalos_core.figures.noise import plot_confusions as plot_confusions
 from kalos_core.figures.noise import plot_fidelity as plot_fidelity
+from kalos_core.figures.noise import plot_opposition as plot_opposition
 from kalos_core.figures.noise import plot_residuals as plot_residuals
 from kalos_core.figures.noise import plot_size_errors as plot_size_errors
 from kalos_core.figures.pixels import plot_correlations as plot_correlations

@@ -1,4 +1,4 @@
-"""Plots of the fit of a noise model: residuals, directions, sizes, areas and class confusion (KαLOS §9.3)."""
+"""Plots of the fit of a noise model: residuals, directions, fragments, sizes, areas, class confusion (KαLOS §9.3)."""
 
 from __future__ import annotations
 
@@ -131,6 +131,38 @@ def plot_angles(model: NoiseModel, group: str = "localization") -> go.Figure:
         name = f"{found.name}: AIC {found.aic:,.0f}"
         figure.add_trace(curve(degrees, density, colour, name, width=width, dash=dash))
     figure.update_xaxes(tickvals=[0, 90, 180, 270, 360], range=[0, 360])
+    return figure
+
+
+@checked
+def plot_opposition(model: NoiseModel) -> go.Figure:
+    """Angle between the two fragments of a whole with the model's Beta distribution, as densities (KαLOS Fig. 15).
+
+    Parameters
+    ----------
+    model : NoiseModel
+        From `NoiseModel.fit`.
+
+    Raises
+    ------
+    InputError
+        For a model without observations.
+    """
+    shares, beta = observations_of(model).opposition, model.topology.opposition
+    if len(shares) < LEAST_SHOWN:
+        return _empty(f"No angles: {number_of(len(shares), 'pair')} of fragments")
+    distribution = scipy.stats.beta(beta.alpha, beta.beta)
+    gap = scipy.stats.kstest(shares, distribution.cdf).statistic
+    title = (
+        f"Fragments lie {180 * np.median(shares):.0f}° apart in the median; the Beta distribution: KS {alpha_text(gap)}"
+    )
+    bars = _densities(180 * shares, 0.0, 180.0, ANGLE_BINS)
+    figure = _figure([bars], title, "angle between the fragments (degrees, from the centre of the whole)", "density")
+    edges = np.linspace(0, 1, ANGLE_BINS + 1)  # the density of each bar's range: at 180 degrees there may be none
+    expected = np.diff(distribution.cdf(edges)) * ANGLE_BINS / 180
+    name = f"Beta({beta.alpha:.3g}, {beta.beta:.3g}), {model.provenance['topology.opposition'].source}"
+    figure.add_trace(curve(90 * (edges[1:] + edges[:-1]), expected, OWN, name, width=3))
+    figure.update_xaxes(tickvals=[0, 45, 90, 135, 180], range=[0, 180])
     return figure
 
 

@@ -271,6 +271,7 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
         "observations": observed,
         "residuals": figures.plot_residuals,
         "angles": figures.plot_angles,
+        "opposition": figures.plot_opposition,
         "sizes": figures.plot_size_errors,
         "areas": figures.plot_areas,
         "confusions": figures.plot_confusions,

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
-from kalos_core.display import Numbers, alpha_text, number_of, rater_colour, signed
+from kalos_core.display import Numbers, alpha_text, number_of, percent_text, rater_colour, signed, with_interval
 from kalos_core.errors import InputError, index_of
 from kalos_core.figures.bars import BAR_HEIGHT, dotted_rows, row_layout, spans, ticks, with_value_column
 from kalos_core.figures.common import (
@@ -93,6 +93,23 @@ def ranking_title(rankings: Rankings) -> str:
     )
 
 
+def rank_text(rankings: Rankings, reference: int, model: int) -> str:
+    """A value and its rank, with its interval and how often it is best where images were drawn again.
+
+    Examples
+    --------
+    >>> rankings = Rankings("AUC", np.array(["ann"]), np.array(["net", "svm"]), np.array([[0.9, 0.8]]))
+    >>> rank_text(rankings, 0, 1)
+    '0.800 (2)'
+    """
+    at = reference, model
+    if np.isnan(rankings.values[at]):
+        return "undefined"
+    value, best = with_interval(rankings.values[at], rankings.interval[at], 3), rankings.best_share[at]
+    often = "" if np.isnan(best) else f", best in {percent_text(best)}"
+    return f"{value} ({rankings.ranks[at]:g}{often})"
+
+
 def bump_chart(
     references: Sequence[str],
     models: Sequence[str],
@@ -100,6 +117,7 @@ def bump_chart(
     values: NDArray[np.float64],
     measure: str,
     title: str = "",
+    intervals: NDArray[np.float64] | None = None,
 ) -> go.Figure:
     """A line for each model through its ranks under the references, side by side; the best is on top.
 
@@ -111,14 +129,18 @@ def bump_chart(
     measure : str
         What the values are.
     title : str
+    intervals : (T, S, 2) float64, optional
+        Of the values; NaN without one.
     """
     references = names_shown(references)
     models = names_shown(models)
+    ends = np.full((*values.shape, 2), np.nan) if intervals is None else intervals
     figure = go.Figure()
     for number, model in enumerate(models):
+        columns = ranks[:, number], values[:, number], ends[:, number]
         hover = [
-            f"<b>{model}</b> under {reference}: rank {rank:g}, {measure} {alpha_text(value)}"
-            for reference, rank, value in zip(references, ranks[:, number], values[:, number], strict=True)
+            f"<b>{model}</b> under {reference}: rank {rank:g}, {measure} {with_interval(value, interval)}"
+            for reference, rank, value, interval in zip(references, *columns, strict=True)
         ]
         colour, at = rater_colour(number), range(len(references))
         line = curve(at, ranks[:, number], colour, shortened(model), texts=hover, width=3, mode="lines+markers")
@@ -160,6 +182,7 @@ def plot_ranking(rankings: Rankings) -> go.Figure:
         rankings.values,
         rankings.measure,
         ranking_title(rankings),
+        rankings.interval,
     )
 
 

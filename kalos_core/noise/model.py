@@ -64,7 +64,8 @@ class NoiseModel(Result, NoiseParameters):
 
     `NoiseModel.default()` is the shipped one, `NoiseModel.fit(annotations)` one of your own raters.
 
-    Figures: ``"observations"``, ``"residuals"``, ``"angles"``, ``"sizes"``, ``"areas"``, ``"confusions"``.
+    Figures: ``"observations"``, ``"residuals"``, ``"angles"``, ``"opposition"``, ``"sizes"``, ``"areas"``,
+    ``"confusions"``.
 
     Parameters
     ----------

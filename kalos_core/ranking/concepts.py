@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from kalos_core.arrays import divide
+from kalos_core.arrays import distinct_codes, divide
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.ranking.ties import exact_mean
 
@@ -22,14 +23,13 @@ MOST_IMAGES = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class RocCounts:
-    """Receiver operating curves of S classifiers in whole numbers, from the highest score of n images down.
+    """Receiver operating curves in whole numbers, from the highest score of n images down: of S classifiers, or draws.
 
     Parameters
     ----------
     alarms, hits : (S, n + 1) int
-        Negatives and positives with at least a score; images of one score enter together, and repeat their point.
-    negatives, positives : int
-        Of all, each at least 1.
+        Negatives and positives with at least a score; images of one score enter together, and repeat their point. Of
+        B draws (B, m + 1) float64, with one point for those on a straight line.
 
     Examples
     --------
@@ -38,10 +38,8 @@ class RocCounts:
     ([[0, 0, 1, 1, 2]], [[0, 1, 2, 2, 2]])
     """
 
-    alarms: NDArray[np.integer]
-    hits: NDArray[np.integer]
-    negatives: int
-    positives: int
+    alarms: NDArray[Any]
+    hits: NDArray[Any]
 
     @classmethod
     def of(cls, scores: NDArray[np.float64], truth: NDArray[np.bool_]) -> RocCounts:
@@ -57,7 +55,34 @@ class RocCounts:
             cumulated = np.take_along_axis(np.cumsum(which, axis=1, dtype=np.int64), end, axis=1)
             counted = np.concatenate([np.zeros((len(scores), 1), np.int64), cumulated], axis=1)
             counts.append(counted.astype(object) if n > MOST_IMAGES else counted)
-        return cls(counts[0], counts[1], int((~truth).sum()), int(truth.sum()))
+        return cls(counts[0], counts[1])
+
+    @classmethod
+    def of_draws(cls, scores: NDArray[np.float64], truth: NDArray[np.bool_], times: NDArray[np.float64]) -> RocCounts:
+        """Of the scores (n,) of one classifier under a truth (n,), each image drawn so many times (n, B).
+
+        Examples
+        --------
+        >>> times = np.array([[1.0, 0.0], [1.0, 2.0], [1.0, 1.0]])
+        >>> RocCounts.of_draws(np.array([0.9, 0.8, 0.1]), np.array([True, False, False]), times).alarms.tolist()
+        [[0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 2.0, 3.0]]
+        """
+        point, points = _points(scores, truth)
+        row = np.where(truth, points, 0) + point
+        sums = sparse.csr_array((np.ones(len(row)), (row, np.arange(len(row)))), (2 * points, len(row)))
+        counts = np.zeros((2, points + 1, times.shape[1]))
+        np.cumsum((sums @ times).reshape(2, points, -1), axis=1, out=counts[:, 1:])
+        return cls(counts[0].T, counts[1].T)
+
+    @property
+    def negatives(self) -> NDArray[Any]:
+        """(S,) of all images."""
+        return np.asarray(self.alarms[:, -1])
+
+    @property
+    def positives(self) -> NDArray[Any]:
+        """(S,) of all images."""
+        return np.asarray(self.hits[:, -1])
 
     def areas(self) -> Ratios:
         """(S,) area under the curve: the chance that a positive scores above a negative, ties counting half.
@@ -69,7 +94,7 @@ class RocCounts:
         ([7], [8])
         """
         twice = (np.diff(self.alarms, axis=1) * (self.hits[:, 1:] + self.hits[:, :-1])).sum(axis=1)
-        return Ratios(twice, np.full_like(twice, 2 * self.negatives * self.positives))
+        return Ratios(twice, 2 * self.negatives * self.positives)
 
     def equal_error_rates(self) -> Ratios:
         """(S,) the rate at which a curve, linear between points, has as many false alarms as misses.
@@ -83,18 +108,28 @@ class RocCounts:
         [0.25]
         """
         # false alarms - misses, times the negatives and the positives: from the least up to the greatest
-        excess = self.alarms * self.positives + self.hits * self.negatives - self.negatives * self.positives
-        after = np.argmax(excess >= 0, axis=1)[:, None]
+        negatives, positives = self.negatives[:, None], self.positives[:, None]
+        excess = self.alarms * positives + self.hits * negatives - negatives * positives
+        after = (excess < 0).sum(axis=1)[:, None]
         start, end = (np.take_along_axis(excess, index, axis=1)[:, 0] for index in (after - 1, after))
         low, high = (np.take_along_axis(self.alarms, index, axis=1)[:, 0] for index in (after - 1, after))
         return Ratios(low * (end - start) - start * (high - low), self.negatives * (end - start))
 
 
+def _points(scores: NDArray[np.float64], truth: NDArray[np.bool_]) -> tuple[NDArray[np.intp], int]:
+    """(n,) the point of the curve at which each image enters, and their number; a straight line has only its end."""
+    distinct, group = distinct_codes(-scores)
+    hits = np.bincount(group, truth, len(distinct))
+    is_mixed = (hits > 0) & (hits < np.bincount(group))
+    turns = np.diff(hits > 0) | is_mixed[1:] | is_mixed[:-1]
+    return np.concatenate([[0], np.cumsum(turns)])[group], int(turns.sum()) + 1
+
+
 class Ratios(NamedTuple):
     """Quotients of whole numbers, 0 / 0 where undefined."""
 
-    above: NDArray[np.integer]
-    below: NDArray[np.integer]
+    above: NDArray[Any]
+    below: NDArray[Any]
 
     @property
     def values(self) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from kalos_core.arrays import divide
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_iterable, check_writable, is_hashable, listed
 from kalos_core.options import Option, Seed, Settings, takes
-from kalos_core.resampling import intervals
+from kalos_core.resampling import intervals, intervals_below_one
 from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
@@ -52,6 +52,11 @@ class Rankings(Result):
         where images cannot be drawn again.
     images : int
         How many images they were drawn from.
+    deciding_images : (T,) int, optional
+        How many of them decide the values under each truth; all unless given.
+    skewed : bool
+        Whether few images push values against the best value there is, 1, or 0 where less is better: their intervals
+        are those of `intervals_below_one`.
 
     Examples
     --------
@@ -85,11 +90,17 @@ class Rankings(Result):
     undefined: tuple[str, ...] = ()
     replicates: NDArray[np.float64] | None = None
     images: int = 0
+    deciding_images: NDArray[np.intp] | None = None
+    skewed: bool = False
 
-    @property
+    @cached_property
     def interval(self) -> NDArray[np.float64]:
-        """(T, S, 2) of the values: 95 % percentile bootstrap over images; NaN without replicates."""
-        return self._interval_of(self._drawn)
+        """(T, S, 2) of the values: 95 % bootstrap over images; NaN without replicates."""
+        if not self.skewed:
+            return self._interval_of(self._drawn)
+        if self.less_is_better:
+            return 1 - self._interval_below_one(1 - self.values, 1 - self._drawn)[..., ::-1]
+        return self._interval_below_one(self.values, self._drawn)
 
     @cached_property
     def rank_interval(self) -> NDArray[np.float64]:
@@ -131,7 +142,18 @@ class Rankings(Result):
 
     def _interval_of(self, drawn: NDArray[np.float64], *, whole_numbers: bool = False) -> NDArray[np.float64]:
         flat = drawn.reshape(len(drawn), self.values.size)
-        return intervals(flat, self.images, whole_numbers=whole_numbers).reshape(*self.values.shape, 2)
+        return intervals(flat, self._images, whole_numbers=whole_numbers).reshape(*self.values.shape, 2)
+
+    def _interval_below_one(self, values: NDArray[np.float64], drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+        flat = drawn.reshape(len(drawn), values.size)
+        return intervals_below_one(values.ravel(), flat, self._images).reshape(*values.shape, 2)
+
+    @property
+    def _images(self) -> NDArray[np.intp]:
+        """(T * S,) how many images decide each value."""
+        truths, systems = self.values.shape
+        by_truth = np.full(truths, self.images) if self.deciding_images is None else self.deciding_images
+        return np.repeat(by_truth, systems)
 
     @property
     def ranks(self) -> NDArray[np.float64]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
@@ -13,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import as_weights
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
-from kalos_core.options import Option, Settings, takes
+from kalos_core.limits import check_replicates
+from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.ranking.concepts import (
     as_distances,
     concept_measures,
@@ -21,10 +23,13 @@ from kalos_core.ranking.concepts import (
     ontology_scores,
     tree_edges,
 )
+from kalos_core.ranking.detectors import sureness_text
 from kalos_core.ranking.ranks import Rankings
+from kalos_core.ranking.redrawn import deciding_images, value_replicates
 from kalos_core.ranking.scores import ConceptTruths, SystemScores
 from kalos_core.ranking.ties import means_of_ratios, settle
 from kalos_core.reliability import NOT_ASSIGNED
+from kalos_core.resampling import FEWEST_IMAGES, Draws
 from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
@@ -55,6 +60,11 @@ class SystemRanking(Result):
         Images left out because a classifier has no score for them.
     unknown_images, unknown_concepts : int
         Of the scores, in no truth; they count for nothing.
+    replicates : dict of (B, T, S) float64
+        By measure, `means` in each bootstrap replicate over images, all from the same draws; B is 0 without a
+        bootstrap.
+    deciding_images : (T,) int
+        How many images decide AUC and EER under each truth: those of the rarer answer (see `rank_systems`).
 
     Examples
     --------
@@ -82,13 +92,15 @@ class SystemRanking(Result):
     skipped_images: int
     unknown_images: int
     unknown_concepts: int
+    replicates: Mapping[str, NDArray[np.float64]]
+    deciding_images: NDArray[np.intp]
 
     @property
     def left_out(self) -> NDArray[np.bool_]:
         """(T, K) concepts that AUC and EER leave out under a truth, as it finds them nowhere or everywhere."""
         return np.asarray(np.isnan(self.auc).all(axis=1))
 
-    @property
+    @cached_property
     def rankings(self) -> dict[str, Rankings]:
         """The rankings by each measure.
 
@@ -100,27 +112,53 @@ class SystemRanking(Result):
 
     def _ranked(self, measure: str, means: NDArray[np.float64], reason: str) -> Rankings:
         without = self.truths[np.isnan(means).all(axis=1)]
+        over_images = measure == "ontology score"
+        images = self._scored_images if over_images else self.deciding_images
         return Rankings(
             measure=measure,
             truths=self.truths,
             systems=self.systems,
             values=means,
             less_is_better=measure == "EER",
-            undefined=tuple(f"{measure} is undefined under {truth}: {reason}" for truth in without),
+            undefined=(
+                *(f"{measure} is undefined under {truth}: {reason}" for truth in without),
+                *self._without_interval(measure, means, images),
+            ),
+            replicates=self.replicates[measure],
+            images=len(self.images),
+            deciding_images=images,
+            skewed=not over_images,
         )
+
+    @property
+    def _scored_images(self) -> NDArray[np.intp]:
+        """(T,) how many images have an ontology score."""
+        scores = np.zeros((len(self.truths), 1, 0)) if self.ontology is None else self.ontology
+        return np.asarray(np.isfinite(scores).any(axis=1).sum(axis=1))
+
+    def _without_interval(self, measure: str, means: NDArray[np.float64], images: NDArray[np.intp]) -> Iterator[str]:
+        """Why there is no interval although one was asked for."""
+        few = np.isfinite(means).any(axis=1) & (images < FEWEST_IMAGES)
+        if few.any() and len(self.replicates[measure]):
+            whose = "images" if measure == "ontology score" else "images of the rarer answer"
+            yield f"{measure} has no interval under {listed(self.truths[few])}: fewer than {FEWEST_IMAGES} {whose}"
 
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"{number_of(len(self.systems), 'classifier')} ranked under {number_of(len(self.truths), 'reference')}"
+        counted = (
+            f"{number_of(len(self.systems), 'classifier')} ranked under {number_of(len(self.truths), 'reference')}"
+        )
+        return "; ".join(filter(None, [counted, sureness_text(next(iter(self.rankings.values())))]))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each truth, classifier and measure."""
+        """One row for each truth, classifier and measure: value and rank with their intervals, share of times best."""
         import pandas as pd
 
-        tables = [ranking.to_pandas().assign(measure=name) for name, ranking in self.rankings.items()]
-        columns = ["measure", "truth", "system", "value", "rank"]
-        return pd.concat(tables, ignore_index=True)[columns]
+        tables = [ranking.to_pandas() for ranking in self.rankings.values()]
+        for name, table in zip(self.rankings, tables, strict=True):
+            table.insert(0, "measure", name)
+        return pd.concat(tables, ignore_index=True)
 
     def by_concept(self) -> pd.DataFrame:
         """One row for each truth, classifier and concept that is not left out."""
@@ -152,6 +190,8 @@ class RankingSettings(Settings):
             choices={"raise": "an error that counts them", "skip": "these images are left out for all"},
         ),
     ] = "raise"
+    bootstrap: Replicates = 1000
+    seed: Seed = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +208,10 @@ def rank_systems(scores: SystemScores, truths: ConceptTruths, settings: RankingA
     AUC and equal error rate of each concept, and their mean over the concepts (Nowak & Rüger §4.2); with a tree of the
     concepts also the ontology score of each image, and its mean. A concept that a truth finds in no image, or in all
     of them, is left out under that truth; one without a decision in an image is left out there.
+
+    Intervals draw the images with replacement; a replicate leaves out a concept that it has in none or all of its
+    images. Those of AUC and EER are Student's t on log(1 - AUC) and log(EER), as few images push the values against 1
+    and 0, with as many degrees of freedom as images of the rarer answer allow (`docs/intervals.md`).
 
     Parameters
     ----------
@@ -208,7 +252,7 @@ def rank_systems(scores: SystemScores, truths: ConceptTruths, settings: RankingA
     kept = ~gone.any(axis=0) & needed.any(axis=1)
     if not kept.any():
         raise InputError("scores: expected an image with scores of every classifier and a truth, got none")
-    values, decisions = values[:, kept], truths.decisions[:, kept]
+    values, decisions, images = values[:, kept], truths.decisions[:, kept], truths.images[kept]
     measures = [concept_measures(values, of_truth == 1, of_truth != NOT_ASSIGNED) for of_truth in decisions]
     means = {
         name: np.stack([means_of_ratios(*of_truth[measure]) for of_truth in measures])
@@ -217,10 +261,13 @@ def rank_systems(scores: SystemScores, truths: ConceptTruths, settings: RankingA
     ontology = None
     if edges is not None:
         ontology, means["ontology score"] = _ontology(values >= settings.decision, decisions, edges, weight)
+    order = sorted(range(len(images)), key=lambda at: repr(images[at]))
+    drawn = Draws(np.arange(len(images)), check_replicates(settings.bootstrap, len(images)), settings.seed)
+    in_order = None if ontology is None else ontology[..., order]
     return SystemRanking(
         truths=truths.truths,
         systems=scores.systems,
-        images=truths.images[kept],
+        images=images,
         concepts=truths.concepts,
         auc=np.stack([auc.values for auc, _ in measures]),
         eer=np.stack([eer.values for _, eer in measures]),
@@ -229,6 +276,8 @@ def rank_systems(scores: SystemScores, truths: ConceptTruths, settings: RankingA
         skipped_images=int(gone.any(axis=0).sum()),
         unknown_images=len(set(scores.images) - set(truths.images)),
         unknown_concepts=len(set(scores.concepts) - set(truths.concepts)),
+        replicates=value_replicates(values[:, order], decisions[:, order], in_order, drawn),
+        deciding_images=deciding_images(decisions),
     )
 
 

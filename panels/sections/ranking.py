@@ -4,14 +4,15 @@ from dataclasses import replace
 from typing import Any
 
 import fiftyone.operators.types as types
-import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, number_of, percent_text, with_interval
+from kalos_core.display import number_of, percent_text
 from kalos_core.fiftyone.dataset.image_labels import scored_fields
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS
 from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields
 from kalos_core.fiftyone.runs.analyses import Analysis
+from kalos_core.figures.ranking import rank_text
+from kalos_core.ranking import Rankings
 from kalos_core.text import names_shown, plain
 
 from ..parts.events import PLUGIN, WORKBENCH, Context, guarded
@@ -27,6 +28,9 @@ KIND_OF = {CLASSIFIERS: "ranking", DETECTORS: "detectors", CURVES: "detectors"}
 """Page -> the kind of run it shows."""
 
 MEASURES = {"AUC": "area under the curve (AUC)", "EER": "equal error rate (EER)"}
+
+DRAWN = "[95 % interval] (rank, share of replicates in which best)"
+"""What is beside a value where images were drawn again."""
 
 NOTHING_YET = {
     "ranking": (
@@ -85,6 +89,7 @@ class RankingSection(RunSection):
         parts = dict(kf.figures_of(run, measure=state.measure))
         self.put_headline(ctx, take_title(parts, "bump"), parts["bump"].note)
         put_parts(ctx, parts | {"bump": replace(parts["bump"], note="")})  # above the figure
+        self._put_ranks(ctx, run.details.rankings[state.measure])
 
     def _load_detectors(self, ctx: Context, run: Any) -> None:
         state, metrics = ctx.panel.state, run.metrics
@@ -97,11 +102,12 @@ class RankingSection(RunSection):
         undefined = "".join(f"\n\n- {reason}" for reason in names_shown(metrics["undefined"]))
         self.put_headline(ctx, take_title(parts, "bump"), f"{detector_text(metrics, run.details.ranking)}{undefined}")
         put_parts(ctx, parts)
-        state.columns = [
-            ("reference", "Reference"),
-            *((f"d{at}", plain(name)) for at, name in enumerate(state.detectors)),
-        ]
-        ctx.panel.set_data("ranks", rank_rows(run.details.ranking.ranking))
+        self._put_ranks(ctx, run.details.ranking.ranking)
+
+    def _put_ranks(self, ctx: Context, ranking: Rankings) -> None:
+        named = ((f"d{at}", plain(name)) for at, name in enumerate(ranking.systems))
+        ctx.panel.state.columns = [("reference", "Reference"), *named]
+        ctx.panel.set_data("ranks", rank_rows(ranking))
 
     def render(self, panel: types.Object, ctx: Context) -> None:
         state, page = ctx.panel.state, self.page(ctx)
@@ -115,19 +121,20 @@ class RankingSection(RunSection):
             self._render_classifiers(panel, ctx)
         elif page == DETECTORS:
             add_part(panel, ctx, "bump")
-            label = (
-                "Area [95 % interval] (rank, share of replicates in which best)" if state.of_pixels else "mAP (rank)"
-            )
-            add_table(panel, "ranks", label, [tuple(column) for column in state.columns])
+            self._add_ranks(panel, ctx, f"Area {DRAWN}" if state.of_pixels else "mAP (rank)")
             for name in ("bounds", "shared", "tau"):
                 add_part(panel, ctx, name)
         else:
             self._render_curves(panel, ctx)
 
+    def _add_ranks(self, panel: types.Object, ctx: Context, label: str) -> None:
+        add_table(panel, "ranks", label, [tuple(column) for column in ctx.panel.state.columns])
+
     def _render_classifiers(self, panel: types.Object, ctx: Context) -> None:
         add_menu(panel, "measure", ctx.panel.state.measures, self.to(self.change_measure), label="Measure")
         click = "Click a reference to see the images where it is not the majority's."
         add_part(panel, ctx, "bump", click, self.to(self.click_reference))
+        self._add_ranks(panel, ctx, f"{ctx.panel.state.measures[ctx.panel.state.measure]} {DRAWN}")
         add_part(panel, ctx, "shared")
         click = "Click a cell to see the images that the two answered differently."
         add_part(panel, ctx, "tau", click, self.to(self.click_tau))
@@ -181,22 +188,10 @@ def detector_text(metrics: Any, ranking: Any) -> str:
     return f"{text}; precision averaged over {percent_text(low)} to {percent_text(high)} positives."
 
 
-def rank_rows(ranking: Any) -> list[dict[str, str]]:
+def rank_rows(ranking: Rankings) -> list[dict[str, str]]:
     """A row for each reference."""
     return [
         {"reference": plain(reference)}
         | {f"d{detector}": rank_text(ranking, row, detector) for detector in range(len(ranking.systems))}
         for row, reference in enumerate(ranking.truths)
     ]
-
-
-def rank_text(ranking: Any, reference: int, detector: int) -> str:
-    """A value and its rank, with its interval and how often it is best where images were drawn again."""
-    at = reference, detector
-    if np.isnan(ranking.values[at]):
-        return "undefined"
-    value, rank = alpha_text(ranking.values[at], 3), f"{ranking.ranks[at]:g}"
-    if np.isnan(ranking.best_share[at]):
-        return f"{value} ({rank})"
-    shown = with_interval(ranking.values[at], ranking.interval[at], 3)
-    return f"{shown} ({rank}, best in {percent_text(ranking.best_share[at])})"

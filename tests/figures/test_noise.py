@@ -32,14 +32,15 @@ def model():
     size = np.abs(0.02 + 0.1 * area + 0.005 * rng.standard_t(2, 300))
     angle = np.pi * rng.integers(0, 2, 300) + rng.vonmises(0, 10, 300)
     moved = Shifts(area, size, angle, 0.3 - 0.5 * area + size, size)
-    return replace(NoiseModel.default(), observations=replace(seen, correct=moved))
+    apart = rng.beta(4.53, 0.53, 400)
+    return replace(NoiseModel.default(), observations=replace(seen, correct=moved, opposition=apart))
 
 
 def named(figure, start):
     return next(trace for trace in figure.data if trace.name.startswith(start))
 
 
-@pytest.mark.parametrize("name", ["residuals", "angles", "size_errors", "areas", "confusions"])
+@pytest.mark.parametrize("name", ["residuals", "angles", "opposition", "size_errors", "areas", "confusions"])
 def test_a_figure_is_plain_json_with_a_finding_and_needs_observations(name, model):
     plot = getattr(figures, f"plot_{name}")
     figure = plot(model)
@@ -74,12 +75,27 @@ def test_confusions_next_to_similarity(model):
     assert f"Mantel r = {r:.2f}, p = " in title(both)
 
 
+def test_angles_between_fragments_are_densities_beside_the_distribution(model):
+    figure = figures.plot_opposition(model)
+    bars, beta = figure.data
+    share = model.observations.opposition
+    assert sum(np.array(bars.y) * np.array(bars.width)) == pytest.approx(1)
+    assert bars.customdata[-1] == (share >= 35 / 36).sum()
+    inside = np.linspace(0.5, 35 / 36, 4001)  # up to the bar that ends at 180 degrees, where the density has no bound
+    area = trapezoid(np.exp(model.topology.opposition.log_density(inside)), inside)
+    assert 5 * sum(beta.y[18:35]) == pytest.approx(area, rel=1e-4)
+    assert 5 * sum(beta.y) == pytest.approx(1)
+    assert title(figure).startswith(f"Fragments lie {180 * np.median(share):.0f}° apart in the median")
+
+
 def test_too_little_to_draw_is_said_and_the_unknown_refused(model):
-    nothing = replace(model.observations, unmatched_area=np.zeros(0), category_b=model.observations.category_a)
+    none = {"unmatched_area": np.zeros(0), "opposition": np.zeros(1)}
+    nothing = replace(model.observations, **none, category_b=model.observations.category_a)
     bare = replace(model, observations=nothing)
     for figure, expected in (
         (figures.plot_residuals(model, "first"), "No residuals: 1 larger fragments"),
         (figures.plot_angles(model, "second"), "No directions: 1 smaller fragments moved"),
+        (figures.plot_opposition(bare), "No angles: 1 pair of fragments"),
         (figures.plot_size_errors(model, "second"), "No changes: 1 smaller fragments"),
         (figures.plot_areas(bare), "No areas to compare: 0 and "),
         (figures.plot_confusions(bare), "No class was taken for another"),

@@ -4,11 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from kalos_core import ConceptTruths, InputError, rank_systems
 from kalos_core.ranking import SystemScores
+from kalos_core.ranking.concepts import concept_measures
+from kalos_core.ranking.redrawn import value_replicates
 from kalos_core.reliability import NOT_ASSIGNED
+from kalos_core.resampling import Draws
 from tests.nominal_tables import table_of
 
 IMAGES = ["a", "b", "c", "d"]
@@ -27,6 +31,14 @@ def marked(*concepts):
 
 def scores(values, systems=("net", "svm")):
     return SystemScores(list(systems), IMAGES, CONCEPTS, values)
+
+
+class Given(list):
+    """Draws (B, I) that are given."""
+
+    def __init__(self, times):
+        super().__init__([times])
+        self.images = np.arange(times.shape[1])
 
 
 @pytest.fixture
@@ -100,7 +112,7 @@ def test_images_without_a_score_are_refused_or_left_out_for_all(random_study):
 
 def test_a_truth_that_finds_nothing_is_undefined_and_says_so(random_study):
     decisions = np.concatenate([marked("", "", ""), marked("ab", "ab", "ab")])
-    ranking = rank_systems(random_study[0], truths(decisions)).rankings["AUC"]
+    ranking = rank_systems(random_study[0], truths(decisions), bootstrap=0).rankings["AUC"]
     assert np.isnan(ranking.values[0]).all()
     assert np.isfinite(ranking.values[1]).all()
     assert ranking.undefined == ("AUC is undefined under ann: no concept is in some of the images and not in others",)
@@ -119,6 +131,65 @@ def test_from_labels():
     assert result.decisions[1, 1].tolist() == [NOT_ASSIGNED, NOT_ASSIGNED]
     group = table_of({"ann": ["cat"], "bob": ["dog"], "eve": ["cat"]}, concepts=["cat", "dog", "owl"])
     assert ConceptTruths.from_labels(group).decisions[:, 0].tolist() == [[1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 0, 0]]
+
+
+def test_replicates_by_hand():
+    # one concept, in a alone: a draw that has a once and others twice is as if it had seen only these
+    values, truth = (
+        np.array([[[0.5], [0.9], [0.5], [0.1]], [[0.9], [0.9], [0.1], [0.1]]]),
+        np.array([[[1], [0], [0], [0]]]),
+    )
+    times = np.array([[1, 0, 2, 1], [1, 3, 0, 0], [0, 2, 1, 1]])
+    found = value_replicates(values, truth, np.array([[[1.0, 0.5, np.nan, 0], [np.nan] * 4]]), Given(times))
+    np.testing.assert_allclose(found["AUC"][:, 0], [[2 / 3, 1], [0, 0.5], [np.nan] * 2], atol=1e-12)
+    # net, first draw: false alarms 0 to 2/3 while misses 1 to 0; svm, second: 0 to 1 while 1 to 0
+    np.testing.assert_allclose(found["EER"][:, 0], [[0.4, 0], [1, 0.5], [np.nan] * 2], atol=1e-12)
+    np.testing.assert_allclose(found["ontology score"][:, 0, 0], [0.5, 2.5 / 4, 1 / 3])
+    assert np.isnan(found["ontology score"][:, 0, 1]).all()
+
+
+def test_replicates_are_those_of_a_loop_over_the_images_drawn():
+    rng = np.random.default_rng(3)
+    values, decisions = rng.random((2, 30, 3)).round(1), rng.integers(0, 2, (2, 30, 3))
+    decisions[1, :4, 1] = NOT_ASSIGNED
+    names = [f"{number:02}" for number in range(30)]
+    result = rank_systems(
+        SystemScores(["x", "y"], names, CONCEPTS, values),
+        ConceptTruths(["a", "b"], names, CONCEPTS, decisions),
+        tree=TREE,
+        bootstrap=20,
+        seed=4,
+    )
+    for number, often in enumerate(np.concatenate(list(Draws(np.arange(30), 20, 4)))):
+        rows = np.repeat(np.arange(30), often)
+        for truth, system in np.ndindex(2, 2):
+            kept = [rows[decisions[truth, rows, k] != NOT_ASSIGNED] for k in range(3)]
+            areas = [roc_auc_score(decisions[truth, at, k], values[system, at, k]) for k, at in enumerate(kept)]
+            assert result.replicates["AUC"][number, truth, system] == pytest.approx(np.mean(areas))
+            again = concept_measures(values[:, rows], decisions[truth, rows] == 1, decisions[truth, rows] >= 0)[1]
+            assert result.replicates["EER"][number, truth, system] == pytest.approx(again.values[system].mean())
+            mean = np.nanmean(result.ontology[truth, system, rows])
+            assert result.replicates["ontology score"][number, truth, system] == pytest.approx(mean)
+
+
+def test_intervals_of_areas_are_as_wide_as_the_rarer_answer_is_rare(random_study):
+    assert rank_systems(*random_study).rankings["AUC"].undefined == (
+        "AUC has no interval under ann, bob: fewer than 8 images of the rarer answer",
+    )
+    rng, names = np.random.default_rng(0), [f"{number:03}" for number in range(300)]
+    truth = np.arange(300)[None, :, None] < np.array([[[100]], [[10]]])  # in 100 images, or in 10
+    table = SystemScores(["x"], names, ["cat"], rng.normal(size=(1, 300, 1)) + truth[1] + truth[0])
+    result = rank_systems(table, ConceptTruths(["often", "seldom"], names, ["cat"], truth))
+    assert result.deciding_images.tolist() == [100, 10]
+    for measure, best in (("AUC", 1), ("EER", 0)):
+        found, replicates = result.rankings[measure], result.replicates[measure][:, :, 0]
+        away = abs(best - replicates)  # Student's t on its logarithm
+        error = np.log(away).std(axis=0) * np.sqrt(np.array([100, 10]) / [99, 9]) * stats.t.ppf(0.975, [99, 9])
+        ends = abs(best - found.values) * np.exp(np.stack([-error, error], axis=1))
+        np.testing.assert_allclose(np.sort(abs(best - found.interval[:, 0]), axis=1), ends, rtol=1e-6)
+        assert (found.interval[:, 0, 0] < found.values[:, 0]).all()
+    table = result.to_pandas()
+    assert table[["measure", "value_low"]].iloc[0].tolist() == ["AUC", result.rankings["AUC"].interval[0, 0, 0]]
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ def rank_systems(samples: Any, run_key: str, settings: RankingRunArguments) -> R
     Parameters
     ----------
     samples, run_key, progress
-        As in `compute_label_agreement`. What most of a team chose is one truth more; the seed is that of the random
-        orders with which concordance is compared.
+        As in `compute_label_agreement`. What most of a team chose is one truth more; the seed is also that of the
+        random orders with which concordance is compared.
 
     Returns
     -------

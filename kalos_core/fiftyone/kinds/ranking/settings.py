@@ -10,7 +10,7 @@ from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.nominal.build import Repeats
 from kalos_core.nominal.grouping import Grouping, Teams
-from kalos_core.options import Option, Seed
+from kalos_core.options import Option
 from kalos_core.ranking.scores import Unlisted
 from kalos_core.ranking.systems import RankingSettings
 
@@ -54,7 +54,6 @@ class RankingRunSettings(RankingSettings):
     groups: Grouping = "label"
     teams: Teams = None
     unlisted: Unlisted = 0.0
-    seed: Seed = 0
     on_repeat: Repeats = "raise"
 
 
