@@ -69,7 +69,7 @@ class Separation(Result):
     ks_replicates : (B,) float64
         KS of each replicate of the bootstrap; all similarities of a calibration see the same draws of images.
     images : int
-        How many images were drawn from.
+        How many images have both observed and expected distances of these targets; intervals are those of so many.
 
     Examples
     --------
