@@ -18,7 +18,7 @@ from kalos_core.arguments import check_type
 from kalos_core.correspondence.costs import CostName
 from kalos_core.correspondence.sizes import UnitCounts, UnitSizes
 from kalos_core.correspondence.units import SolverName, correspond
-from kalos_core.display import number_of
+from kalos_core.display import bracketed, number_of
 from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
@@ -33,7 +33,7 @@ from kalos_core.reliability import (
     join_coincidences,
     join_units,
 )
-from kalos_core.resampling import Cells, intervals, median_interval, resample
+from kalos_core.resampling import Cells, intervals, median_interval, resample, why_no_interval
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of
 from kalos_core.similarity import Similarity, get_similarity
@@ -338,8 +338,8 @@ class Agreement(Result):
         """The finding, in words."""
         if np.isnan(self.alpha):
             return undefined_text(self.configuration)
-        low, high = self.alpha_interval
-        interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
+        why = why_no_interval(self.alpha_interval, self.defined_images, self.configuration.bootstrap)
+        interval = bracketed(self.alpha_interval, why=why)
         words = f"{self.band}; label convergence: {self.convergence_band}"
         return (
             f"{self.notation} = {self.alpha:.3f}{interval} ({words}), mean over "

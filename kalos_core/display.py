@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,10 +104,27 @@ def metric_text(alpha: str, metric: str) -> str:
     return alpha if metric == "nominal" else f"{alpha}{NO_BREAK}{metric}"
 
 
-def with_interval(value: float | None, interval: Numbers, digits: int | None = None) -> str:
-    """An alpha with its interval, as far as there is one; no line breaks in it.
+def with_interval(
+    value: float | None,
+    interval: Numbers,
+    digits: int | None = None,
+    *,
+    why: str = "",
+    text: Callable[[float | None], str] | None = None,
+) -> str:
+    """A number with its 95 % interval, as far as there is one; no line breaks in it.
 
-    Without `digits` there are two decimals, three where the interval is too narrow for two (`NARROW`).
+    Parameters
+    ----------
+    value : float, optional
+    interval : (2,)
+        NaN or None where there is none.
+    digits : int, optional
+        Decimals of an alpha; by default two, and three where the interval is too narrow for two (`NARROW`).
+    why : str, optional
+        Why there is no interval, for places where readers ask (`resampling.why_no_interval`).
+    text : function, optional
+        Writes the number and both ends, in place of `alpha_text`.
 
     Examples
     --------
@@ -114,23 +132,77 @@ def with_interval(value: float | None, interval: Numbers, digits: int | None = N
     '0.69 [0.63, 0.75]'
     >>> with_interval(0.798, [0.786, 0.807]).replace(NO_BREAK, " "), with_interval(0.689, [None, None])
     ('0.798 [0.786, 0.807]', '0.69')
+    >>> with_interval(0.689, [None, None], why="fewer than 8 images").replace(NO_BREAK, " ")
+    '0.69 (no interval: fewer than 8 images)'
     """
-    low, high = interval
-    if low is None or high is None or np.isnan(low) or np.isnan(high):
-        return alpha_text(value, digits or 2)
-    digits = digits or (3 if high - low < NARROW else 2)
-    return f"{alpha_text(value, digits)}{NO_BREAK}{interval_text(low, high, digits)}"
+    if text is None:
+        is_narrow = has_interval(interval) and interval[1] - interval[0] < NARROW  # type: ignore[operator]
+        text = partial(alpha_text, digits=digits or (3 if is_narrow else 2))
+    ends = interval_text(interval, text=text)
+    if not ends and why and value is not None and not np.isnan(value):
+        ends = no_interval(why)
+    return f"{text(value)} {ends}".rstrip().replace(" ", NO_BREAK)
 
 
-def interval_text(low: float, high: float, digits: int = 2) -> str:
-    """Both ends of an interval of alpha, without a line break in it.
+def has_interval(interval: Numbers) -> bool:
+    """Whether both ends (2,) of an interval are known.
 
     Examples
     --------
-    >>> interval_text(-0.1, 0.746).replace(NO_BREAK, " ")
-    '[−0.10, 0.75]'
+    >>> has_interval([0.1, 0.2]), has_interval([None, None]), has_interval(np.full(2, np.nan))
+    (True, False, False)
     """
-    return f"[{alpha_text(low, digits)},{NO_BREAK}{alpha_text(high, digits)}]"
+    return all(end is not None and not np.isnan(end) for end in interval)
+
+
+def no_interval(why: str) -> str:
+    """Why there is no interval, in parentheses.
+
+    Examples
+    --------
+    >>> no_interval("fewer than 8 images")
+    '(no interval: fewer than 8 images)'
+    """
+    return f"(no interval: {why})"
+
+
+def interval_text(interval: Numbers, digits: int = 2, *, text: Callable[[float | None], str] | None = None) -> str:
+    """Both ends of an interval, without a line break in it; "" where there is none. `text` is as for `with_interval`.
+
+    Examples
+    --------
+    >>> interval_text([-0.1, 0.746]).replace(NO_BREAK, " "), interval_text([None, None])
+    ('[−0.10, 0.75]', '')
+    """
+    if not has_interval(interval):
+        return ""
+    low, high = map(text or partial(alpha_text, digits=digits), interval)
+    return f"[{low},{NO_BREAK}{high}]"
+
+
+def ends_text(interval: Numbers, text: Callable[[float | None], str] = alpha_text) -> str:
+    """Both ends of an interval, for a column of intervals; "none" where there is none.
+
+    Examples
+    --------
+    >>> ends_text([0.304, 0.696], points_text), ends_text([None, None])
+    ('30.4 to 69.6', 'none')
+    """
+    return " to ".join(map(text, interval)) if has_interval(interval) else "none"
+
+
+def bracketed(interval: Numbers, form: str = ".3f", why: str = "") -> str:
+    """An interval behind a number in plain text, with a space before it; "" where there is none, or `why`.
+
+    Examples
+    --------
+    >>> bracketed([-0.1, 0.2]), bracketed([-0.1, 0.2], "+.2f"), bracketed([None, None], why="fewer than 8 images")
+    (' [-0.100, 0.200]', ' [-0.10, +0.20]', ' (no interval: fewer than 8 images)')
+    """
+    if has_interval(interval):
+        low, high = interval
+        return f" [{low:{form}}, {high:{form}}]"
+    return f" {no_interval(why)}" if why else ""
 
 
 def signed(value: float | None, digits: int = 3) -> str:
@@ -252,7 +324,7 @@ def significant(value: float | None, digits: int = 3) -> str:
     return _typeset(f"{float(value):.{digits}g}")
 
 
-def statistic_text(value: float) -> str:
+def statistic_text(value: float | None) -> str:
     """A statistic of any scale: three decimals below 10, three digits above.
 
     Examples
@@ -260,7 +332,7 @@ def statistic_text(value: float) -> str:
     >>> statistic_text(0.7), statistic_text(1398.0), statistic_text(-0.083)
     ('0.700', '1,398', '−0.083')
     """
-    return alpha_text(value, 3) if abs(value) < 10 else significant(value)
+    return alpha_text(value, 3) if value is not None and abs(value) < 10 else significant(value)
 
 
 def p_text(p: float | None) -> str:

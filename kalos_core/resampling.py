@@ -532,6 +532,22 @@ def intervals(
     return np.asarray(found)
 
 
+def why_no_interval(interval: ArrayLike, images: int, replicates: int = 1, of: str = "images") -> str:
+    """Why a statistic of so many images has no interval (2,), in words; "" where it has one, or none was asked for.
+
+    Examples
+    --------
+    >>> none = np.full(2, np.nan)
+    >>> why_no_interval(none, 7), why_no_interval(none, 8), why_no_interval([0.1, 0.2], 8)
+    ('fewer than 8 images', 'all images are alike', '')
+    >>> why_no_interval(none, 7, replicates=0), why_no_interval(none, 7, of="items")
+    ('', 'fewer than 8 items')
+    """
+    if not replicates or np.isfinite(np.asarray(interval, dtype=np.float64)).all():
+        return ""
+    return f"fewer than {FEWEST_IMAGES} {of}" if images < FEWEST_IMAGES else f"all {of} are alike"
+
+
 def intervals_below_one(
     value: NDArray[np.float64], replicates: NDArray[np.float64], images: ArrayLike
 ) -> NDArray[np.float64]:

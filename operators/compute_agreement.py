@@ -9,6 +9,7 @@ from kalos_core.correspondence import usable_solvers
 from kalos_core.display import alpha_text, with_interval
 from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun
 from kalos_core.figures.agreement import agreement_title
+from kalos_core.resampling import why_no_interval
 from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 from . import base, forms, widgets
@@ -38,8 +39,9 @@ class ComputeAgreement(base.Analysis[AgreementRun]):
     def summary(self, run: AgreementRun) -> str:
         """The metrics of a run as text."""
         f = run.metrics
+        why = why_no_interval(f["alpha_interval"], f["defined_images"], run.settings["bootstrap"])
         rows = [
-            ("Mean alpha over images", with_interval(f["alpha"], f["alpha_interval"])),
+            ("Mean alpha over images", with_interval(f["alpha"], f["alpha_interval"], why=why)),
             ("Median alpha of images", alpha_text(f["median_alpha"])),
             ("In words", f"{f['band']} (KαLOS §3.3); {f['convergence_band']} (label convergence App. B)"),
             ("Alpha over all units at once", with_interval(f["global_alpha"], f["global_alpha_interval"])),

@@ -1,13 +1,13 @@
 """Estimate the mAP that no model can be expected to pass, given how the raters differ."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, number_of, points_text
+from kalos_core.display import alpha_text, ends_text, number_of, points_text
 from kalos_core.fiftyone.kinds.convergence.kind import ConvergenceRun
 from kalos_core.figures.convergence import convergence_title
 from kalos_core.text import names_shown, shown
@@ -109,10 +109,13 @@ def thresholds_between(least: float | None, greatest: float | None) -> list[floa
 
 
 def _ends(row: dict[str, Any]) -> str:
-    return "none" if np.isnan(row["low"]) else f"{_scaled(row, 'low')} to {_scaled(row, 'high')}"
+    return ends_text((row["low"], row["high"]), _writer(row))
 
 
 def _scaled(row: dict[str, Any], name: str) -> str:
-    """mAP in points, alpha as it is."""
-    value = row[name]
-    return (alpha_text if row.get("figure") == "alpha" else points_text)(value)
+    return _writer(row)(row[name])
+
+
+def _writer(row: dict[str, Any]) -> Callable[[float | None], str]:
+    """mAP is written in points, alpha as it is."""
+    return alpha_text if row.get("figure") == "alpha" else points_text

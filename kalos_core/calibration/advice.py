@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.calibration.result import Calibration, Separation
-from kalos_core.display import alpha_text, interval_text
+from kalos_core.display import alpha_text, has_interval, interval_text
 from kalos_core.resampling import intervals
 
 
@@ -119,11 +119,11 @@ def _of_similarities(
 ) -> str:
     if shown is None:
         return f"Of the similarities that were calibrated {own.name} is the only one."
-    other, difference, (low, high) = shown
+    other, difference, ends = shown
     by = f"KS {alpha_text(other.ks, 3)} against {alpha_text(own.ks, 3)}"
-    if np.isnan(low):
+    if not has_interval(ends):
         return f"Without an interval nobody can say whether {other.name} tells objects apart better: {by}."
-    by += f", a difference of {alpha_text(difference, 3)} {interval_text(low, high, 3)}"
+    by += f", a difference of {alpha_text(difference, 3)} {interval_text(ends, 3)}"
     verb = "tells" if is_better else "does not tell"
     return f"{other.name} {verb} objects apart significantly better than {own.name}, which is in use: {by}."
 

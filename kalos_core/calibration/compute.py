@@ -240,6 +240,7 @@ def _separation(
     of_tau: NDArray[np.float64],
 ) -> Separation:
     times = once_each(images)
+    held = min(np.count_nonzero(np.bincount(each.image)) for each in (targets.observed, targets.expected))
     ks, ks_at = kolmogorov_smirnov(targets.observed, targets.expected, times)
     ((tau, crosses),) = find_crossings(targets.observed, targets.expected, times)
     return Separation(
@@ -251,10 +252,10 @@ def _separation(
         ks_at=float(ks_at[0]),
         tau=tau,
         reason=_reason(targets) if np.isnan(tau) else "",
-        ks_interval=intervals(of_ks[:, None], images)[0],
-        tau_interval=intervals(of_tau[:, None], images)[0],
+        ks_interval=intervals(of_ks[:, None], held)[0],
+        tau_interval=intervals(of_tau[:, None], held)[0],
         ks_replicates=of_ks,
-        images=images,
+        images=held,
         coordinates=compared,
         crosses=crosses,
     )

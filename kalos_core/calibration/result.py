@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from kalos_core.calibration.relative import Compared, Coordinates
 from kalos_core.calibration.shares import Shares
-from kalos_core.display import number_of
+from kalos_core.display import bracketed, number_of
 from kalos_core.errors import lookup
+from kalos_core.resampling import why_no_interval
 from kalos_core.results import Result, with_ends
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Separation(Result):
     ks_replicates : (B,) float64
         KS of each replicate of the bootstrap; all similarities of a calibration see the same draws of images.
     images : int
-        How many images were drawn from.
+        How many images have both observed and expected distances of these targets; intervals are those of so many.
 
     Examples
     --------
@@ -176,11 +177,13 @@ class Separation(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
+        why = why_no_interval(self.ks_interval, self.images, len(self.ks_replicates))
         size = "" if self.size == "all" else f" of {self.size} annotations"
-        tau = f"τ* = {self.tau:.3f}{_brackets(self.tau_interval)} (as a similarity: τ*_s = {self.threshold:.3f})"
+        tau = f"τ* = {self.tau:.3f}{bracketed(self.tau_interval)} (as a similarity: τ*_s = {self.threshold:.3f})"
         doubt = "" if self.trusted else f"; not to be trusted: {self.why}"
         found = f"{tau}{doubt}" if np.isfinite(self.tau) else f"no τ*: {self.reason}"
-        return f"{self.name}{size}: KS = {self.ks:.3f}{_brackets(self.ks_interval)} at {self.ks_at:.3f}, {found}"
+        ks = f"KS = {self.ks:.3f}{bracketed(self.ks_interval, why=why)} at {self.ks_at:.3f}"
+        return f"{self.name}{size}: {ks}, {found}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row, with the columns of `Calibration.to_pandas`."""
@@ -285,8 +288,3 @@ def _table(separations: Sequence[Separation]) -> pd.DataFrame:
             "expected": [len(found.expected) for found in separations],
         }
     )
-
-
-def _brackets(interval: NDArray[np.float64]) -> str:
-    low, high = interval
-    return "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"

@@ -13,7 +13,7 @@ from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import agreement_of
 from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, OF_TABLES, TABLES, format_option, is_table, table_of
-from kalos_core.display import number_of
+from kalos_core.display import bracketed, number_of
 from kalos_core.errors import index_of
 from kalos_core.nominal import LabelTruth, label_findings
 from kalos_core.nominal.decisions import mean_of_finite
@@ -126,8 +126,7 @@ def _sparse_answer(value: float, interval: Any, independence: Independence, item
         "interval": interval,
         "independence": {"rho": independence.rho, "p": independence.p, "doubtful": independence.doubtful},
     }
-    low, high = interval
-    within = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
+    within = bracketed(interval)
     text = (
         f"probability that two raters agree: {value:.3f}{within} over {number_of(len(items), 'item')}\n{independence!r}"
     )

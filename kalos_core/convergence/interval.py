@@ -29,7 +29,7 @@ from kalos_core.convergence.replicates import Replicates
 from kalos_core.convergence.spread import FEWEST_IMAGES, Spread
 from kalos_core.correspondence.costs import CostName
 from kalos_core.correspondence.units import SolverName
-from kalos_core.display import number_of
+from kalos_core.display import bracketed, number_of
 from kalos_core.errors import InputError, check_number, check_whole
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Seed, Settings, no_progress, takes
@@ -310,10 +310,10 @@ class LabelConvergence(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        found, (low, high) = 100 * self.whole_convergence, 100 * self.interval
-        interval = f"no interval of fewer than {FEWEST_IMAGES} images" if np.isnan(low) else f"[{low:.2f}, {high:.2f}]"
+        found = 100 * self.whole_convergence
+        interval = bracketed(100 * self.interval, ".2f", f"fewer than {FEWEST_IMAGES} images")
         return (
-            f"label convergence {found:.2f} mAP@{self.whole.span} on all {number_of(self.images, 'image')}, "
+            f"label convergence {found:.2f} mAP@{self.whole.span} on all {number_of(self.images, 'image')}"
             f"{interval}, {self.route}; {100 * self.convergence.mean:.2f} in the mean of "
             f"{number_of(len(self.alpha), 'subset')} of {self.images_per_replicate:,} of them"
         )

@@ -165,5 +165,4 @@ def meaning_of(value: float, interval: NDArray[np.float64]) -> str:
     where = position_of(value, interval)
     if where == "unknown":
         return f"{100 * value:.1f} mAP. {MEANINGS[where]}"
-    low, high = 100 * interval
-    return f"{100 * value:.1f} mAP is {where} label convergence {interval_text(low, high, 1)}. {MEANINGS[where]}"
+    return f"{100 * value:.1f} mAP is {where} label convergence {interval_text(100 * interval, 1)}. {MEANINGS[where]}"

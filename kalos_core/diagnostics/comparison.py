@@ -13,11 +13,19 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, agreement_of
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.diagnostics.parts import Part
-from kalos_core.display import alpha_text, number_of, signed
+from kalos_core.display import alpha_text, bracketed, has_interval, number_of, signed
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.limits import check_replicates
 from kalos_core.options import BootstrapSettings, takes
-from kalos_core.resampling import Cells, clear_of_chance, detectable, intervals, join_cells, resample
+from kalos_core.resampling import (
+    Cells,
+    clear_of_chance,
+    detectable,
+    intervals,
+    join_cells,
+    resample,
+    why_no_interval,
+)
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
 
@@ -110,6 +118,8 @@ class Comparison(Result):
         Alpha of each in a and in b; NaN where undefined.
     notes : tuple of str
         Why the two may not be comparable; empty where nothing speaks against it.
+    bootstrap : int
+        Replicates of the intervals.
 
     Examples
     --------
@@ -133,6 +143,7 @@ class Comparison(Result):
     image: NDArray[np.object_]
     image_alpha: NDArray[np.float64]
     notes: tuple[str, ...]
+    bootstrap: int
 
     @property
     def difference(self) -> float:
@@ -183,8 +194,7 @@ class Comparison(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        low, high = self.interval
-        interval = "" if np.isnan(low) else f" [{low:+.3f}, {high:+.3f}]"
+        interval = bracketed(self.interval, "+.3f", self.why_no_interval)
         before, after = (alpha_text(value[0], 3) for value in (self.whole.alpha_a, self.whole.alpha_b))
         images = self.whole.images[0]
         return "\n".join(
@@ -192,10 +202,15 @@ class Comparison(Result):
                 f"mean alpha {before} -> {after}: {signed(self.difference)}{interval} over "
                 f"{number_of(images, 'image')}; "
                 f"better on {len(self.improved):,}, worse on {len(self.worsened):,}",
-                *([] if np.isnan(low) else [self._power]),
+                *([self._power] if has_interval(self.interval) else []),
                 *self.notes,
             ]
         )
+
+    @property
+    def why_no_interval(self) -> str:
+        """Why the difference has no interval, in words; "" where it has one, or none was asked for."""
+        return why_no_interval(self.interval, int(self.whole.images[0]), self.bootstrap)
 
     @property
     def _power(self) -> str:
@@ -272,6 +287,7 @@ def compare(
         image=agreement_a.annotations.images[shared],
         image_alpha=np.column_stack([agreement_a.image_alpha[shared], agreement_b.image_alpha[in_b[shared]]]),
         notes=(*_notes(agreement_a, agreement_b, len(shared)), *how),
+        bootstrap=settings.bootstrap,
     )
 
 

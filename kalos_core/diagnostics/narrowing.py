@@ -20,9 +20,9 @@ from kalos_core.diagnostics.parts import Part, estimate_cells, where_seen
 from kalos_core.diagnostics.rater_pairs import Collaboration
 from kalos_core.diagnostics.sums import ImageSums
 from kalos_core.diagnostics.vitality import RaterVitality
-from kalos_core.display import number_of
+from kalos_core.display import bracketed, number_of
 from kalos_core.errors import Undefined, index_of
-from kalos_core.resampling import Cells, Estimates
+from kalos_core.resampling import Cells, Estimates, why_no_interval
 from kalos_core.results import Result, part_text
 
 
@@ -67,13 +67,17 @@ class NarrowedAgreement(Result):
         """The finding, in words."""
         if np.isnan(self.alpha):
             return undefined_text(self.sums.configuration, part_text(self.category, self.rater))
-        low, high = self.alpha_interval
-        interval = "" if np.isnan(low) else f" [{low:.3f}, {high:.3f}]"
+        interval = bracketed(self.alpha_interval, why=self.why_no_interval)
         return (
             f"{self.sums.configuration.notation} = {self.alpha:.3f}{interval}{part_text(self.category, self.rater)}, "
             f"mean over {number_of(self.images, 'image')}; {self.global_alpha:.3f} over all "
             f"{number_of(self.units, 'unit')}"
         )
+
+    @property
+    def why_no_interval(self) -> str:
+        """Why `alpha` has no interval, in words; "" where it has one, or none was asked for."""
+        return why_no_interval(self.alpha_interval, self.images, self.sums.configuration.bootstrap)
 
     @property
     def alpha(self) -> float:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, agreement_of
 from kalos_core.annotations import Annotations
-from kalos_core.arrays import find_sorted, run_starts, total
+from kalos_core.arrays import divide, find_sorted, run_starts, total
 from kalos_core.chance import alpha_of_sums
 from kalos_core.display import number_of, percent_text, signed
 from kalos_core.errors import InputError
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Seed, Settings, takes
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, coincidences, with_empty_images
-from kalos_core.resampling import FEWEST_IMAGES, standard_error
+from kalos_core.resampling import FEWEST_IMAGES
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
 
@@ -73,11 +73,11 @@ class NextToRate(Result):
         How far that is expected to move the statistic itself.
     statistic : str
         ``"alpha"`` or ``"global_alpha"``.
-    width : float
-        Of its interval as it is.
+    width, expected_width : float
+        Of its interval as it is, and to expect after one more rater on all n images.
     reducible : float
-        The sum of the shares of all images: what one more rater everywhere can take away of the variance. The rest lies
-        between images; only more images narrow it.
+        Share of the variance that one more rater on every image is expected to take away. The rest lies between
+        images; only more images narrow it.
 
     Examples
     --------
@@ -88,9 +88,9 @@ class NextToRate(Result):
     ...     for image, both in enumerate(given)
     ...     for rater, category in zip(("ann", "bob"), both)
     ... ]
-    >>> found = next_to_rate(agreement(Annotations.from_rows(rows)), n=2, statistic="alpha")
+    >>> found = next_to_rate(agreement(Annotations.from_rows(rows)), n=2)
     >>> found.image.tolist(), found.raters.tolist(), found.labels.tolist()
-    ([0, 1], [2, 2], [1.0, 1.0])
+    ([2, 5], [2, 2], [1.0, 1.0])
     """
 
     _call = "next_to_rate(agreement(annotations))"
@@ -105,6 +105,7 @@ class NextToRate(Result):
     shift: NDArray[np.float64]
     statistic: str
     width: float
+    expected_width: float
     reducible: float
 
     def __len__(self) -> int:
@@ -119,11 +120,6 @@ class NextToRate(Result):
     def narrowing_per_label(self) -> NDArray[np.float64]:
         """(n,) `narrowing` for each of `labels`."""
         return self.narrowing / self.labels
-
-    @property
-    def expected_width(self) -> float:
-        """Width of the interval to expect after one more rater on all n images."""
-        return float(self.width * np.sqrt(max(1 - self.share.sum(), 0)))
 
     @property
     def headline(self) -> str:
@@ -226,15 +222,11 @@ def next_to_rate(agreement: Agreement | Annotations | Sharded[Annotations], sett
         raise InputError(
             f"agreement: expected one with an interval on {statistic}, of {FEWEST_IMAGES} images or more, got {actual}"
         )
-    width, error = 0.0, np.zeros(1)  # where no image differs from the others
-    if np.isfinite(interval).all():
-        width, error = float(interval[1] - interval[0]), standard_error(interval[None], np.array([seen]))
-    changes = _Further(agreement).changes(statistic, draws, settings.seed)
-    squared, shift = np.zeros(images), np.zeros(images)
-    for change in changes:
-        squared += change**2 / draws
-        shift += change / draws
-    share = squared / error**2 if width else np.zeros(images)
+    width = float(interval[1] - interval[0]) if np.isfinite(interval).all() else 0.0  # where no image differs
+    expected = _Further(agreement).expected(statistic, draws, settings.seed)
+    share = np.zeros(images)
+    if width:
+        share[:] = [expected.share(np.array([image])) for image in range(images)]
     share[share < LEAST_SHARE] = 0
     raters = agreement.annotations.assigned_any_class.sum(axis=1)
     labels = np.maximum(agreement.annotations_per_image / np.maximum(raters, 1), 1.0)
@@ -247,11 +239,48 @@ def next_to_rate(agreement: Agreement | Annotations | Sharded[Annotations], sett
         raters=raters[chosen],
         labels=labels[chosen],
         share=share[chosen],
-        shift=shift[chosen],
+        shift=expected.shift[chosen],
         statistic=statistic,
         width=width,
-        reducible=float(share.sum()),
+        expected_width=width * float(np.sqrt(1 - expected.share(chosen))) if width else 0.0,
+        reducible=max(expected.share(np.arange(images)), 0.0) if width else 0.0,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Expected:
+    """What one more rater is expected to change, image by image.
+
+    Parameters
+    ----------
+    shift : (I,) float64
+        Of the statistic itself.
+    squares, more_squares : float, (I,) float64
+        Sum of the squared residuals of images as they are, and what it grows by.
+    size, more_size : float, (I,) float64
+        What the variance is over, as it is, and what it grows by: images, or pairable values.
+    """
+
+    shift: NDArray[np.float64]
+    squares: float
+    more_squares: NDArray[np.float64]
+    size: float
+    more_size: NDArray[np.float64]
+
+    def share(self, chosen: NDArray[np.intp]) -> float:
+        """Share of the variance that one more rater on all chosen images takes away; below 0 where it grows."""
+        if not self.squares:
+            return 0.0
+        squares = max(1 + self.more_squares[chosen].sum() / self.squares, 0.0)
+        return float(1 - squares * (self.size / (self.size + self.more_size[chosen].sum())) ** 2)
+
+
+class _Images(NamedTuple):
+    """The images with or without one more rater, each by itself: the change, the residual and the size, (I,) each."""
+
+    change: NDArray[np.float64]
+    residual: NDArray[np.float64]
+    size: NDArray[np.float64]
 
 
 class _Further:
@@ -274,14 +303,24 @@ class _Further:
         self.span = int(values.max()) - NO_OBJECT + 1
         self.alone = self.given == 1  # pairable with any further rater
 
-    def changes(self, statistic: str, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
-        """(I,) by how much a statistic changes if that image alone is given to a further rater, once for each draw."""
+    def expected(self, statistic: str, draws: int, seed: int) -> _Expected:
+        """The mean over draws of a further rater."""
+        start, after = self._of_mean() if statistic == "alpha" else self._of_whole()
+        shift, more_squares, more_size = np.zeros((3, self.images))
+        for answers in self.draws(draws, seed):
+            change, residual, size = after(answers)
+            shift += change / draws
+            more_squares += (residual**2 - start.residual**2) / draws
+            more_size += (size - start.size) / draws
+        return _Expected(shift, float((start.residual**2).sum()), more_squares, float(start.size.sum()), more_size)
+
+    def draws(self, draws: int, seed: int) -> Iterator[NDArray[np.int32]]:
+        """(U,) what a further rater gives each unit, once for each draw."""
         rng = np.random.default_rng(seed)
         strata = rng.permuted(np.tile(np.arange(draws), (self.most, 1)), axis=1)
-        change = self._change_of_mean() if statistic == "alpha" else self._change_of_whole()
         for stratum in strata.T:
             drawn = (stratum + rng.random(self.most)) / draws
-            yield change(self._answers(drawn[self.position]))
+            yield self._answers(drawn[self.position])
 
     def _answers(self, drawn: NDArray[np.float64]) -> NDArray[np.int32]:
         """(U,) what the further rater gives each unit, by numbers (U,) in [0, 1)."""
@@ -291,37 +330,54 @@ class _Further:
         other = np.minimum((share * len(self.any)).astype(np.intp), len(self.any) - 1)
         return np.where(repeats, self.values[np.arange(len(which)), which], self.any[other])
 
-    def _change_of_mean(self) -> Callable[[NDArray[np.int32]], NDArray[np.float64]]:
+    def _of_mean(self) -> tuple[_Images, Callable[[NDArray[np.int32]], _Images]]:
+        """Each image as it is, and after answers (U,) of a further rater."""
         sums = self.sums
         squares = total(sums.group, sums.count**2, self.images)
         before = alpha_of_sums(sums.pairable, sums.agreeing, squares)
         defined = np.isfinite(before)
         mean, images = before[defined].mean(), defined.sum()
         known = self._key(sums.group, sums.value)  # ascending
+        start = _Images(np.zeros(self.images), np.where(defined, before - mean, 0.0), defined.astype(np.float64))
 
-        def change(answers: NDArray[np.int32]) -> NDArray[np.float64]:
+        def after(answers: NDArray[np.int32]) -> _Images:
             pairable, agreeing, key, more = self._added(answers)
             at = find_sorted(known, key)
             there = np.where(at >= 0, sums.count[at], 0)
             grown = total(key // self.span, more * (2 * there + more), self.images)
-            after = alpha_of_sums(sums.pairable + pairable, sums.agreeing + agreeing, squares + grown)
-            found = np.where(defined, (after - before) / images, (after - mean) / (images + 1))
-            return np.where(np.isnan(found), 0.0, found)
+            alpha = alpha_of_sums(sums.pairable + pairable, sums.agreeing + agreeing, squares + grown)
+            shift = np.where(defined, (alpha - before) / images, (alpha - mean) / (images + 1))
+            seen = np.isfinite(alpha)
+            return _Images(np.where(seen, shift, 0.0), np.where(seen, alpha - mean, 0.0), seen.astype(np.float64))
 
-        return change
+        return start, after
 
-    def _change_of_whole(self) -> Callable[[NDArray[np.int32]], NDArray[np.float64]]:
+    def _of_whole(self) -> tuple[_Images, Callable[[NDArray[np.int32]], _Images]]:
+        """Each image as it is, and after answers (U,) of a further rater."""
         sums = self.sums
         counts = total(sums.value - NO_OBJECT, sums.count, self.span)
         whole = sums.pairable.sum(), sums.agreeing.sum(), (counts**2).sum()
         before = alpha_of_sums(*(np.array([number]) for number in whole))
+        other = 1 - counts / max(whole[0], 1)  # of each value, the share of the others
+        chance = total(sums.group, sums.count * other[sums.value - NO_OBJECT], self.images)
 
-        def change(answers: NDArray[np.int32]) -> NDArray[np.float64]:
+        def residual(pairable: NDArray[Any], agreeing: NDArray[Any], chance: NDArray[Any]) -> NDArray[np.float64]:
+            """Influence of each image on 1 - alpha = D_o / D_e, times all pairable values."""
+            observed = divide(pairable - agreeing, (whole[0] - whole[1]) / max(whole[0], 1))
+            expected = divide(chance, (counts * other).sum() / max(whole[0], 1))
+            return np.asarray((1 - before) * (observed + pairable - 2 * expected))
+
+        start = _Images(np.zeros(self.images), residual(sums.pairable, sums.agreeing, chance), 1.0 * sums.pairable)
+
+        def after(answers: NDArray[np.int32]) -> _Images:
             pairable, agreeing, key, more = self._added(answers)
             grown = total(key // self.span, more * (2 * counts[key % self.span] + more), self.images)
-            return np.asarray(alpha_of_sums(whole[0] + pairable, whole[1] + agreeing, whole[2] + grown) - before)
+            alpha = alpha_of_sums(whole[0] + pairable, whole[1] + agreeing, whole[2] + grown)
+            by_chance = chance + total(key // self.span, more * other[key % self.span], self.images)
+            pairable, agreeing = sums.pairable + pairable, sums.agreeing + agreeing
+            return _Images(alpha - before, residual(pairable, agreeing, by_chance), 1.0 * pairable)
 
-        return change
+        return start, after
 
     def _added(self, answers: NDArray[np.int32]) -> tuple[NDArray[Any], ...]:
         """What the answers (U,) add to each image: to n, to the sum of o_cc, and to which n_c how much."""

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.display import NO_BREAK, RATER_COLOURS, alpha_text, number_of, p_text, statistic_text
+from kalos_core.display import RATER_COLOURS, alpha_text, number_of, p_text, statistic_text, with_interval
 from kalos_core.errors import lookup
 from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, Layout, framed, shortened, titled
 from kalos_core.figures.tables import text_rows
@@ -446,4 +446,4 @@ def _heatmaps(matrices: list[tuple[str, NDArray[np.float64], str]], names: list[
 
 
 def _with_ends(value: float, low: float, high: float) -> str:
-    return f"{statistic_text(value)}{NO_BREAK}[{statistic_text(low)},{NO_BREAK}{statistic_text(high)}]"
+    return with_interval(value, (low, high), text=statistic_text)

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
-from kalos_core.display import NO_BREAK, Numbers, alpha_text, number_of, rater_colour, signed
+from kalos_core.display import Numbers, alpha_text, number_of, rater_colour, signed, with_interval
 from kalos_core.figures.bars import value_bars, with_counts
 from kalos_core.figures.common import (
     Matrix,
@@ -64,18 +63,13 @@ def plot_vitality(result: RaterVitality, selected: str | None = None) -> go.Figu
         axis="vitality (change of alpha)",
         name="raters",
         title=vitality_title(raters, values),
-        hover=[f"vitality {_signed_interval(value, pair)}" for value, pair in zip(values, ends, strict=True)],
+        hover=[f"vitality {with_interval(value, pair, text=signed)}" for value, pair in zip(values, ends, strict=True)],
         after=[f", {number_of(count, 'image')}{of}" for count, of in zip(result.images.tolist(), whole, strict=True)],
         texts=[signed(value) for value in values],
         colours=[rater_colour(number) for number in range(len(raters))],
         opacity=[0.95 if selected in (None, rater) else 0.4 for rater in raters],
         click="click to select this rater",
     )
-
-
-def _signed_interval(value: float, ends: NDArray[np.float64]) -> str:
-    text = signed(value)
-    return text if np.isnan(ends).any() else f"{text}{NO_BREAK}[{signed(ends[0])},{NO_BREAK}{signed(ends[1])}]"
 
 
 def collaboration_title(raters: Sequence[str], alpha: Matrix) -> str:

@@ -54,7 +54,7 @@ class TeamComparison(Result):
         The same as free-marginal kappa, (P - 1/k) / (1 - 1/k).
     kappa_interval : (Q, 5, 2) float64
     items : (Q, 5) int
-        Over how many items the mean is.
+        Over how many items the mean is; of a difference, over how many that of the team with fewer is.
 
     Examples
     --------
@@ -308,8 +308,8 @@ def _compared(
     with np.errstate(invalid="ignore"):  # 0 / 0: nothing defined in a replicate, or at all
         means = _with_difference((times @ values) / (times @ there))
         ends = _with_difference((resampled @ values) / (resampled @ there))
-    either = items @ (defined[:, 0] | defined[:, 1]) if np.isfinite(means[-1]) else 0
-    count = np.append(items @ defined, either)
+    count = items @ defined
+    count = np.append(count, count[:2].min())
     return means, intervals(ends, count), count
 
 

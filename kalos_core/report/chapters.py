@@ -134,7 +134,7 @@ def _agreement(found: Study) -> Iterator[Block]:
 
     whole = found.agreement
     lines = [
-        ("alpha, mean over images", with_interval(whole.alpha, whole.alpha_interval)),
+        ("alpha, mean over images", with_interval(whole.alpha, whole.alpha_interval, why=whole.why_no_interval)),
         ("alpha of all units at once", with_interval(whole.global_alpha, whole.global_alpha_interval)),
         ("images with an alpha", f"{count_text(whole.images)} of {count_text(len(whole.image_alpha))}"),
         ("units", count_text(whole.units)),

@@ -39,10 +39,8 @@ class ImagesSection(Section):
         lens = self.lens(ctx)
         found = narrowed_metrics(ctx.dataset, run.key, lens)
         state.run = run.key
-        state.found = (
-            f"α {with_interval(found.alpha, found.alpha_interval)} over {number_of(found.images, 'image')}, "
-            f"{number_of(found.units, 'unit')}"
-        )
+        alpha = with_interval(found.alpha, found.alpha_interval, why=found.why_no_interval)
+        state.found = f"α {alpha} over {number_of(found.images, 'image')}, {number_of(found.units, 'unit')}"
         parts = kf.figures_of(run, part=found)
         put_parts(ctx, {"histogram": parts["histogram"]})
         state.edges = alpha_bins(found.image_alpha)[0].tolist()

@@ -11,7 +11,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core.convergence import ConvergenceStudy, PlacedModel, TagConvergence, read_models
 from kalos_core.convergence.spread import FEWEST_IMAGES
-from kalos_core.display import alpha_text, count_text, number_of, points_text
+from kalos_core.display import alpha_text, count_text, ends_text, number_of, points_text
 from kalos_core.fiftyone.kinds.convergence.kind import poolable_runs, pooled_replicates, view_of_tag
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.text import bold, plain, shown
@@ -275,7 +275,7 @@ def _part_row(part: TagConvergence) -> dict[str, str]:
         "size": count_text(found.images_per_replicate),
         "whole": points_text(found.whole_convergence),
         "mean": points_text(found.convergence.mean),
-        "ends": _ends(*found.interval),
+        "ends": ends_text(found.interval, points_text),
     }
 
 
@@ -283,11 +283,7 @@ def _summary_row(row: Mapping[Any, Any]) -> dict[str, str]:
     text = alpha_text if row["figure"] == "alpha" else points_text
     name = f"▸ {row['figure']}" if row["is_convergence"] else row["figure"]
     numbers = {key: text(row[key]) for key in ("whole", "mean", "std", "min", "max")}
-    return {"figure": name, **numbers, "ends": f"{text(row['low'])} to {text(row['high'])}"}
-
-
-def _ends(low: float, high: float) -> str:
-    return "none" if np.isnan(low) else f"{points_text(low)} to {points_text(high)}"
+    return {"figure": name, **numbers, "ends": ends_text((row["low"], row["high"]), text)}
 
 
 def _nearest(thresholds: Sequence[float], value: float) -> float:

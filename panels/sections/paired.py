@@ -7,7 +7,7 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
-from kalos_core.display import alpha_text, percent_text, significant
+from kalos_core.display import alpha_text, percent_text, significant, with_interval
 from kalos_core.text import bold, plain
 
 from ..parts.events import Context
@@ -33,7 +33,7 @@ DISTANCES = (
     ("surface_dice", "Within tolerance"),
 )
 
-FORMATS: Mapping[str, Callable[[float], str]] = {
+FORMATS: Mapping[str, Callable[[float | None], str]] = {
     "surface_dice": percent_text,
     "covering": percent_text,
     "adjusted_rand": alpha_text,
@@ -131,4 +131,4 @@ def _measured(row: Mapping[str, Any], name: str) -> str:
     if value != value:
         return "–"
     text = FORMATS.get(name, significant)
-    return text(value) if ends[0] != ends[0] else f"{text(value)} ({' to '.join(map(text, ends))})"
+    return with_interval(value, ends, text=text)

@@ -78,7 +78,7 @@ class RunsSection(Section):
         comparison = result.comparison
         state.change = (
             f"From {shown(state.against)} to {shown(analysis.key)} α changed by "
-            f"{with_interval(comparison.difference, comparison.interval)}"
+            f"{with_interval(comparison.difference, comparison.interval, why=comparison.why_no_interval)}"
         )
         state.changed_images = [len(comparison.improved), len(comparison.worsened)]
         state.doubts = list(result.notes)

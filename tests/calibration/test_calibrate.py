@@ -133,6 +133,22 @@ def test_intervals_equal_a_plain_loop():
     assert np.isnan([few.ks_interval, few.tau_interval, few.threshold_interval]).all()
 
 
+def test_intervals_of_a_size_are_of_the_images_that_have_it():
+    rng, held = np.random.default_rng(0), {20: 12, 60: 9, 150: 7}  # width of small, medium and large ones, images
+    marks = [
+        (image, rater, width, width, 3 * width + rng.normal(0, width / 9))
+        for width, images in held.items()
+        for image in range(images)
+        for rater in ("ann", "bob")
+    ]
+    strata = calibrate(boxes(*marks), "box_iou", bootstrap=200).best.strata
+    assert [strata[size].images for size in SIZES] == [12, 9, 7]
+    for found in strata.values():
+        np.testing.assert_allclose(found.ks_interval, expanded(found.ks_replicates, found.images), atol=1e-12)
+    assert np.isfinite(strata["medium"].ks_interval).all()
+    assert np.isnan(strata["large"].ks_interval).all()
+
+
 def test_an_interval_of_tau_holds_tau_and_that_of_the_threshold_is_its_mirror():
     found = calibrate(scene(images=30), "box_iou", bootstrap=50).best
     low, high = found.tau_interval

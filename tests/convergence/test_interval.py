@@ -136,7 +136,7 @@ def test_raters_who_never_differ_have_no_line():
     result = label_convergence(Annotations.from_rows(rows), 5, 0.5)
     assert (result.fitted, result.whole_convergence) == (None, 1)
     assert np.isnan(result.interval).all()
-    assert "no interval of fewer than 50 images" in str(result)
+    assert "(no interval: fewer than 50 images)" in str(result)
 
 
 def test_shuffled_replicates_are_means_over_orders():
@@ -185,7 +185,7 @@ def test_the_whole_set_leads(lvis, of_lvis):
     # pycocotools, mean of both directions over .5:.95: .66068 (formulas.md §13)
     assert result.whole_convergence == result.whole.mean == pytest.approx(0.66068, abs=5e-6)
     low, high = 100 * result.interval
-    said = f"label convergence 66.07 mAP@0.5 to 0.95 on all 200 images, [{low:.2f}, {high:.2f}], measured: "
+    said = f"label convergence 66.07 mAP@0.5 to 0.95 on all 200 images [{low:.2f}, {high:.2f}], measured: "
     assert str(result).startswith(said)
     assert "in the mean of 1,000 subsets of 20 of them" in str(result)
     alphas = [agreement(lvis, "box_iou", level, "shm", "neg", bootstrap=0).alpha for level in result.thresholds]

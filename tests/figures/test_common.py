@@ -61,7 +61,7 @@ def test_an_interval_is_written_as_far_as_there_is_one():
     assert display.with_interval(0.7981, [0.786, 0.807]) == "0.798\xa0[0.786,\xa00.807]"  # narrow: a decimal more
     assert display.with_interval(0.5, np.array([0.25, 0.75])) == "0.50\xa0[0.25,\xa00.75]"
     assert display.with_interval(0.5, [math.nan, math.nan]) == "0.50"
-    assert display.with_interval(None, [None, None]) == "undefined"
+    assert display.with_interval(None, [None, None], why="fewer than 8 images") == "undefined"
 
 
 def test_every_diagnostic_is_drawn_with_its_finding_as_title():

@@ -225,6 +225,11 @@ def test_the_interval_of_teams_is_that_of_items_sampled_with_replacement():
     resampled = within[:, rng.integers(0, 60, (2000, 60))].mean(axis=2)
     for column, values in ((0, resampled[0]), (1, resampled[1]), (4, resampled[0] - resampled[1])):
         assert result.agreement_interval[0, column] == pytest.approx(expanded(values, 60), abs=0.035)
+    for both in (8, 7):  # a difference is of as many items as the team with fewer answered twice
+        few = table_of({r: [v if r != "c2" or i < both else None for i, v in enumerate(text[r])] for r in text})
+        result = compare_teams(few, {"e": ["e1", "e2"], "c": ["c1", "c2"]}, bootstrap=200)
+        assert result.items[0, [0, 1, 4]].tolist() == [60, both, both]
+        assert np.isfinite(result.agreement_interval[0, 4]).all() == (both == 8)
 
 
 @pytest.mark.parametrize(
