@@ -1,8 +1,7 @@
 """How often 95 % intervals hold the true value: raters of known law are simulated, again and again.
 
 `python -m benchmarks.coverage` takes an hour; `--results` writes what it counts. The true value of a figure is that of
-a data set as large as memory allows, drawn by the same law. `python -m benchmarks.coverage discoveries` counts how
-often comparisons say *clear* of chance, and how often they find a real difference; it takes some minutes.
+a data set as large as memory allows, drawn by the same law.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.__main__ import FILE, ROOT
 from kalos_core import (
     Annotations,
     ConceptTruths,
@@ -271,9 +269,6 @@ STUDIES: Mapping[str, tuple[Study, int, tuple[int, ...]]] = {
 }
 """Name -> how its data sets are drawn, images of the one that the true values are of (0: they are 0), and raters."""
 
-DISCOVERIES = "discoveries"
-"""The study of false discoveries and of power."""
-
 
 @dataclass(frozen=True)
 class Covered:
@@ -321,37 +316,7 @@ def true_values(name: str, raters: int) -> dict[str, float]:
     return {figure: float(value) for figure, (value, _) in found.items()}
 
 
-def count_discoveries(file: Path, comparisons: int, sets: int, workers: int) -> Iterator[Any]:
-    """False discoveries and power (`benchmarks.discoveries`); those of a file are skipped where it is absent."""
-    from benchmarks import discoveries
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if file.is_file():
-            yield from discoveries.count_discoveries("LVIS-200", list(discoveries.of_file(file, comparisons)))
-        else:
-            print(f"{file}: no such file, so that raters of its law are not compared", file=sys.stderr)
-        for images in discoveries.POWER_SIZES:
-            compared = list(discoveries.of_scenes(images, sets))
-            yield from discoveries.count_discoveries(f"{images:,} simulated scenes", compared)
-        with ProcessPoolExecutor(workers) as pool:
-            for much in discoveries.CARELESS:
-                true = discoveries.true_differences(much)
-                for images in discoveries.POWER_SIZES:
-                    yield from discoveries.count_power(images, much, sets, true, partial(pool.map, chunksize=8))
-
-
 def page(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The tables of the documentation: of coverage, of false discoveries and of power, those that were counted."""
-    from benchmarks import discoveries
-
-    covered = [row for row in rows if "covered" in row]
-    others = [row for row in rows if "covered" not in row]
-    tables = [_coverage_page(covered)] * bool(covered) + [discoveries.page(others)] * bool(others)
-    return "\n".join(tables)
-
-
-def _coverage_page(rows: Sequence[Mapping[str, Any]]) -> str:
     """How often intervals cover, over all numbers of raters, by images."""
     sizes = sorted({row["images"] for row in rows})
     lines = ["| interval of | raters |" + "".join(f" {size:,} images |" for size in sizes)]
@@ -372,13 +337,9 @@ def _shown(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.coverage", description=__doc__)
-    parser.add_argument(
-        "names", nargs="*", choices=[[], *STUDIES, DISCOVERIES], help="which studies; by default all of coverage"
-    )
+    parser.add_argument("names", nargs="*", choices=[[], *STUDIES], help="which studies; by default all")
     parser.add_argument("--sets", type=int, default=400, help="data sets of each size (default: 400)")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of images")
-    parser.add_argument("--comparisons", type=int, default=40, help="of raters of the law of a file (default: 40)")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help=f"folder that holds {FILE}")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--results", type=Path, metavar="FILE", help="also write all figures")
     parser.add_argument("--page", type=Path, metavar="FILE", help="print the table of such results, and count nothing")
@@ -387,11 +348,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(page(json.loads(options.page.read_text(encoding="utf-8"))), end="")
         return 0
     rows: list[dict[str, Any]] = []
-    if DISCOVERIES in options.names:
-        for row in count_discoveries(options.data / FILE, options.comparisons, options.sets, options.workers):
-            rows.append(vars(row))
-            print(row, flush=True)
-    for name in (name for name in options.names or STUDIES if name != DISCOVERIES):
+    for name in options.names or STUDIES:
         for raters in STUDIES[name][2]:
             true = true_values(name, raters)
             for images in options.sizes:
@@ -405,8 +362,6 @@ def main(arguments: list[str] | None = None) -> int:
                     )
             if options.results:
                 write(rows, options.results)
-    if options.results:
-        write(rows, options.results)
     return 0
 
 

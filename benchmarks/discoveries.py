@@ -1,6 +1,6 @@
 """Whether comparisons say *clear* of chance, and how often they find a real difference.
 
-`python -m benchmarks.coverage discoveries` counts:
+`python -m benchmarks.discoveries` takes an hour; `--results` writes what it counts:
 
 * false discoveries: comparisons of two second raters of one law, in which nothing differs
 * power: comparisons of careful with careless raters, at sizes of data sets, beside what `Comparison.detectable` says
@@ -8,8 +8,12 @@
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.coverage import COMMON, Scenes
+from benchmarks.__main__ import FILE, ROOT
+from benchmarks.coverage import COMMON, Scenes, write
 from kalos_core import KalosWarning, NoiseModel, agreement, compare, read_coco
 from kalos_core.annotations import object_array
 from kalos_core.diagnostics.comparison import Comparison
@@ -173,3 +178,41 @@ def page(rows: Sequence[Mapping[str, Any]]) -> str:
                 f"{row['detectable']:.3f} |"
             )
     return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser("python -m benchmarks.discoveries", description=__doc__)
+    parser.add_argument("--comparisons", type=int, default=40, help="of raters of the law of a file (default: 40)")
+    parser.add_argument("--sets", type=int, default=400, help="pairs of simulated studies of each size (default: 400)")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help=f"folder that holds {FILE}")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--results", type=Path, metavar="FILE", help="also write all counts")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="print the tables of such results, and count nothing")
+    options = parser.parse_args(arguments)
+    if options.page:
+        print(page(json.loads(options.page.read_text(encoding="utf-8"))), end="")
+        return 0
+    warnings.simplefilter("ignore", KalosWarning)
+    rows: list[dict[str, Any]] = []
+    for found in count_all(options.data / FILE, options.comparisons, options.sets, options.workers):
+        rows.append(vars(found))
+        print(found, flush=True)
+        if options.results:
+            write(rows, options.results)
+    return 0
+
+
+def count_all(file: Path, comparisons: int, sets: int, workers: int) -> Iterator[Discoveries | Power]:
+    """False discoveries of raters of a file's law and of simulated ones, and power."""
+    yield from count_discoveries("LVIS-200", list(of_file(file, comparisons)))
+    for images in POWER_SIZES:
+        yield from count_discoveries(f"{images:,} simulated scenes", list(of_scenes(images, sets)))
+    with ProcessPoolExecutor(workers) as pool:
+        for much in CARELESS:
+            true = true_differences(much)
+            for images in POWER_SIZES:
+                yield from count_power(images, much, sets, true, partial(pool.map, chunksize=8))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

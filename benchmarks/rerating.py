@@ -99,7 +99,7 @@ class Study:
 
 
 def mean_interval(values: NDArray[np.float64]) -> str:
-    """A mean over repeats with its 95 % percentile bootstrap."""
+    """A mean over repeats with its 95 % bootstrap interval."""
     rng = np.random.default_rng(0)
     means = rng.choice(values, (2000, len(values))).mean(axis=1)
     low, high = np.percentile(means, (2.5, 97.5))

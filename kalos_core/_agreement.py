@@ -20,6 +20,7 @@ from kalos_core.correspondence.sizes import UnitCounts, UnitSizes
 from kalos_core.correspondence.units import SolverName, correspond
 from kalos_core.display import bracketed, number_of
 from kalos_core.errors import InputError
+from kalos_core.inference import intervals, median_interval, why_no_interval
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.pairs import Pairs, pairs_from
@@ -33,7 +34,7 @@ from kalos_core.reliability import (
     join_coincidences,
     join_units,
 )
-from kalos_core.resampling import Cells, intervals, median_interval, resample, why_no_interval
+from kalos_core.resampling import Cells, resample
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded, kinds_of, known_of
 from kalos_core.similarity import Similarity, get_similarity
@@ -203,7 +204,7 @@ class Agreement(Result):
     alpha : float
         Mean of the defined image alphas: the primary number.
     alpha_interval : (2,) float64
-        95 % percentile bootstrap over images; NaN without a bootstrap.
+        95 % bootstrap interval over images; NaN without a bootstrap.
     global_alpha : float
         Alpha of all units in one matrix, an image empty by agreement adding one unit of `NO_OBJECT`.
     global_alpha_interval : (2,) float64

@@ -122,7 +122,7 @@ def with_interval(
     digits : int, optional
         Decimals of an alpha; by default two, and three where the interval is too narrow for two (`NARROW`).
     why : str, optional
-        Why there is no interval, for places where readers ask (`resampling.why_no_interval`).
+        Why there is no interval, for places where readers ask (`inference.why_no_interval`).
     text : function, optional
         Writes the number and both ends, in place of `alpha_text`.
 

@@ -9,7 +9,7 @@ from kalos_core.correspondence import usable_solvers
 from kalos_core.display import alpha_text, with_interval
 from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun
 from kalos_core.figures.agreement import agreement_title
-from kalos_core.resampling import why_no_interval
+from kalos_core.inference import why_no_interval
 from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 from . import base, forms, widgets

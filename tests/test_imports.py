@@ -18,15 +18,15 @@ ROOT = Path(__file__).resolve().parents[1]
 ORDER = [
     "names", "errors", "arguments", "limits", "options", "sharding", "files", "arrays", "display", "text",
     "results", "shapes", "annotations", "similarity", "pairs", "correspondence", "chance", "reliability",
-    "resampling", "_agreement", "calibration", "diagnostics", "variation", "convergence", "sparse", "nominal",
-    "pixels", "consensus", "decisions", "statements", "ranking", "readers", "distributed", "noise", "drawing",
+    "inference", "resampling", "_agreement", "calibration", "diagnostics", "variation", "convergence", "sparse",
+    "nominal", "pixels", "consensus", "decisions", "statements", "ranking", "readers", "distributed", "noise", "drawing",
     "figures", "report", "fiftyone", "cli", "__main__",
 ]  # fmt: skip
 """The modules of `kalos_core`; each may import those before it."""
 
 PLUGIN_MAY_IMPORT = {
     "_agreement", "convergence", "correspondence", "decisions", "diagnostics", "display", "drawing", "errors",
-    "fiftyone", "figures", "nominal", "options", "readers", "report", "text", "variation",
+    "fiftyone", "figures", "inference", "nominal", "options", "readers", "report", "text", "variation",
 }  # fmt: skip
 """Modules of `kalos_core` with words, tables of names, results and the bridge: the plugin does not compute."""
 

@@ -9,19 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from kalos_core import NO_OBJECT, NOT_ASSIGNED, resampling
+from kalos_core.inference import clear_of_chance, detectable, intervals, intervals_below_one, median_interval
 from kalos_core.reliability import coincidences
-from kalos_core.resampling import (
-    Cells,
-    WeightedSums,
-    clear_of_chance,
-    detectable,
-    estimate,
-    intervals,
-    intervals_below_one,
-    join_cells,
-    median_interval,
-    resample,
-)
+from kalos_core.resampling import Cells, WeightedSums, estimate, join_cells, resample
 from tests.diagnostics.naive import alpha_of, mean
 from tests.expanded import expanded
 from tests.tiers import pairwise
@@ -152,7 +142,7 @@ def test_what_a_study_can_find_by_hand():
 
 
 @pytest.mark.parametrize("count", range(5, 60))
-def test_the_interval_of_a_median_is_the_narrowest_of_order_statistics(count):
+def test_the_interval_of_a_median_lies_between_order_statistics(count):
     """The k-th from either end holds the median unless fewer than k values lie on that side of it (binomial)."""
     values = np.random.default_rng(count).permutation(np.arange(1.0, count + 1))
     found = median_interval(np.append(values, np.nan))
@@ -160,7 +150,24 @@ def test_the_interval_of_a_median_is_the_narrowest_of_order_statistics(count):
         assert np.isnan(found).all()
         return
     k = max(k for k in range(1, count) if 2 * stats.binom.cdf(k - 1, count, 0.5) <= 0.05)
-    assert found.tolist() == [k, count + 1 - k]
+    assert k < found[0] < k + 1
+    assert found.sum() == pytest.approx(count + 1)
+
+
+def test_the_interval_of_a_median_by_hand():
+    # of 15 values the 4th and the 12th leave out 2 x 576 / 2^15 = .0352, the 5th and the 11th 2 x 1,941 / 2^15 = .1185:
+    # .178 of the way from one to the other is .05, and the ends lie 11 x .178 / (4 + 7 x .178) = .3735 of it further in
+    values = np.arange(1.0, 16)
+    assert median_interval(values) == pytest.approx([4.3735, 11.6265], abs=1e-4)
+    # of ten .95 lies between the 2nd (.9785) and the 3rd (.8906)
+    inwards = (0.97852 - 0.95) / (0.97852 - 0.89063)
+    assert median_interval(values[:10])[0] == pytest.approx(2 + 8 * inwards / (2 + 6 * inwards), abs=1e-4)
+
+
+def test_an_interval_of_a_median_holds_it_as_often_as_it_says():
+    drawn = np.random.default_rng(0).exponential(size=(4000, 15))
+    held = [low <= np.log(2) <= high for low, high in map(median_interval, drawn)]
+    assert np.mean(held) == pytest.approx(0.95, abs=0.012)
 
 
 def test_no_bootstrap_has_no_interval():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kalos_core.calibration.result import Calibration, Separation
 from kalos_core.display import alpha_text, has_interval, interval_text
-from kalos_core.resampling import intervals
+from kalos_core.inference import intervals
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class ThresholdAdvice:
     difference : float
         KS of `better` minus KS of `similarity`; where there is none, of the next best other one; NaN without another.
     difference_interval : (2,) float64
-        95 % percentile bootstrap, both on the same draws of images; NaN without a bootstrap.
+        95 % bootstrap interval, both on the same draws of images; NaN without a bootstrap.
     text : str
         All of it in one or two sentences.
     settings : dict or None

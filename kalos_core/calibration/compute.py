@@ -20,9 +20,10 @@ from kalos_core.calibration.parts import SIZES, SOLIDS, Distances, DistancesTask
 from kalos_core.calibration.relative import Compared, Coordinates
 from kalos_core.calibration.result import Calibration, Separation
 from kalos_core.errors import InputError, check_iterable, listed, warn
+from kalos_core.inference import intervals
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.resampling import draws, intervals
+from kalos_core.resampling import draws
 from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of, starts_of
 from kalos_core.similarity import Rows, Similarity
 from kalos_core.similarity.fitting import measure_for, sent
@@ -255,7 +256,7 @@ def _separation(
         ks_interval=intervals(of_ks[:, None], held)[0],
         tau_interval=intervals(of_tau[:, None], held)[0],
         ks_replicates=of_ks,
-        images=held,
+        images=int(held),
         coordinates=compared,
         crosses=crosses,
     )

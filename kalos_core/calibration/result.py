@@ -13,7 +13,7 @@ from kalos_core.calibration.relative import Compared, Coordinates
 from kalos_core.calibration.shares import Shares
 from kalos_core.display import bracketed, number_of
 from kalos_core.errors import lookup
-from kalos_core.resampling import why_no_interval
+from kalos_core.inference import why_no_interval
 from kalos_core.results import Result, with_ends
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Separation(Result):
     reason : str
         Why `tau` is NaN, "" where it is not.
     ks_interval, tau_interval : (2,) float64
-        95 % percentile bootstrap over images; NaN without a bootstrap.
+        95 % bootstrap interval over images; NaN without a bootstrap.
     strata : mapping size -> Separation
         The same for annotations of one size as targets, each against annotations of any size; empty within a stratum.
     coordinates : "relative", "pixels" or "own"

@@ -29,7 +29,7 @@ class ClassDifficulty(Estimates):
     alpha : (C,) float64
         Mean over the images in which the class occurs; NaN where it is defined in none.
     alpha_interval : (C, 2) float64
-        95 % percentile bootstrap over images, all classes on the same draws; draws without the class are left out.
+        95 % bootstrap interval over images, all classes on the same draws; draws without the class are left out.
     global_alpha : (C,) float64
         Of all units with the class in one matrix.
     global_alpha_interval : (C, 2) float64

@@ -15,17 +15,10 @@ from kalos_core.annotations import Annotations, object_array
 from kalos_core.diagnostics.parts import Part
 from kalos_core.display import alpha_text, bracketed, has_interval, number_of, signed
 from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.inference import clear_of_chance, detectable, intervals, why_no_interval
 from kalos_core.limits import check_replicates
 from kalos_core.options import BootstrapSettings, takes
-from kalos_core.resampling import (
-    Cells,
-    clear_of_chance,
-    detectable,
-    intervals,
-    join_cells,
-    resample,
-    why_no_interval,
-)
+from kalos_core.resampling import Cells, join_cells, resample
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
 
@@ -53,7 +46,7 @@ class Differences(Result):
     difference : (F,) float64
         `alpha_b` - `alpha_a`: above 0, raters agree better in b.
     interval : (F, 2) float64
-        95 % percentile bootstrap of the difference over these images, both agreements on the same draws; NaN without a
+        95 % bootstrap interval of the difference over these images, both agreements on the same draws; NaN without a
         bootstrap.
     global_difference, global_interval : (F,), (F, 2) float64
         The same of alpha of all units in one matrix, over all images that both read.

@@ -22,7 +22,8 @@ from kalos_core.diagnostics.sums import ImageSums
 from kalos_core.diagnostics.vitality import RaterVitality
 from kalos_core.display import bracketed, number_of
 from kalos_core.errors import Undefined, index_of
-from kalos_core.resampling import Cells, Estimates, why_no_interval
+from kalos_core.inference import why_no_interval
+from kalos_core.resampling import Cells, Estimates
 from kalos_core.results import Result, part_text
 
 
@@ -86,7 +87,7 @@ class NarrowedAgreement(Result):
 
     @property
     def alpha_interval(self) -> NDArray[np.float64]:
-        """(2,) 95 % percentile bootstrap over images; NaN without one."""
+        """(2,) 95 % bootstrap interval over images; NaN without one."""
         return np.asarray(self._whole.alpha_interval[0])
 
     @property

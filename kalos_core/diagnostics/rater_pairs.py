@@ -36,7 +36,7 @@ class Collaboration(Result):
         Mean over the images both are assigned to; NaN where it is defined in none. 1 on the diagonal: with oneself
         there is nothing to disagree about; NaN there for a rater who is assigned to no image.
     alpha_interval : (R, R, 2) float64
-        95 % percentile bootstrap over images, all pairs on the same draws; NaN on the diagonal, which is not measured.
+        95 % bootstrap interval over images, all pairs on the same draws; NaN on the diagonal, which is not measured.
     global_alpha : (R, R) float64
         Of all units of the two in one matrix; the diagonal as in `alpha`.
     global_alpha_interval : (R, R, 2) float64

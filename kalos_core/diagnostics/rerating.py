@@ -15,10 +15,10 @@ from kalos_core.arrays import divide, find_sorted, run_starts, total
 from kalos_core.chance import alpha_of_sums
 from kalos_core.display import number_of, percent_text, signed
 from kalos_core.errors import InputError
+from kalos_core.inference import FEWEST_IMAGES
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Seed, Settings, takes
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, coincidences, with_empty_images
-from kalos_core.resampling import FEWEST_IMAGES
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
 

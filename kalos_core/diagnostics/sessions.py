@@ -33,7 +33,7 @@ class IntraRater(Estimates):
         Mean over the images they are assigned to in at least two sessions, and of all units in one matrix; NaN for a
         person with one session.
     alpha_interval, global_alpha_interval : (P, 2) float64
-        95 % percentile bootstrap over images.
+        95 % bootstrap interval over images.
     images : (P,) int
         Over how many images the mean is.
 
@@ -75,7 +75,7 @@ class TeamAgreement(Estimates):
     alpha, global_alpha : (S,) float64
         Mean over images, and of all units in one matrix; NaN for a session of one person.
     alpha_interval, global_alpha_interval : (S, 2) float64
-        95 % percentile bootstrap over images.
+        95 % bootstrap interval over images.
     images : (S,) int
         Over how many images the mean is.
 

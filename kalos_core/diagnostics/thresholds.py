@@ -18,11 +18,12 @@ from kalos_core.correspondence.units import SolverName, correspond
 from kalos_core.diagnostics.parts import Part
 from kalos_core.display import with_interval
 from kalos_core.errors import InputError, repr_of, warn
+from kalos_core.inference import intervals
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, checked, takes
 from kalos_core.pairs import Pairs, compute_pairs, pairs_from
 from kalos_core.reliability import build_units
-from kalos_core.resampling import Cells, Draws, Resampled, intervals, join_images
+from kalos_core.resampling import Cells, Draws, Resampled, join_images
 from kalos_core.results import Result
 from kalos_core.sharding import Sharded
 from kalos_core.similarity import Similarity, get_similarity

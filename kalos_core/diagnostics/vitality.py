@@ -12,8 +12,9 @@ from kalos_core.annotations import Annotations
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError
+from kalos_core.inference import intervals
 from kalos_core.reliability import NOT_ASSIGNED, coincidences, with_empty_images
-from kalos_core.resampling import Cells, intervals, join_cells, resample
+from kalos_core.resampling import Cells, join_cells, resample
 from kalos_core.results import Result, lowest
 from kalos_core.sharding import Sharded
 
@@ -32,7 +33,7 @@ class RaterVitality(Result):
         Mean of alpha with all raters minus alpha without this one, matched again, over the images for which this rater
         and at least two others were assigned; NaN where there is none.
     vitality_interval : (R, 2) float64
-        95 % percentile bootstrap over images, alpha with and without the rater on the same draws.
+        95 % bootstrap interval over images, alpha with and without the rater on the same draws.
     global_vitality : (R,) float64
         The same of all units in one matrix whose row of this rater is dropped, nothing matched again: what only this
         rater annotated stays, as agreement of the others on absence.

@@ -153,9 +153,8 @@ def plot_opposition(model: NoiseModel) -> go.Figure:
         return _empty(f"No angles: {number_of(len(shares), 'pair')} of fragments")
     distribution = scipy.stats.beta(beta.alpha, beta.beta)
     gap = scipy.stats.kstest(shares, distribution.cdf).statistic
-    title = (
-        f"Fragments lie {180 * np.median(shares):.0f}° apart in the median; the Beta distribution: KS {alpha_text(gap)}"
-    )
+    fit = f"the Beta distribution: KS {alpha_text(float(gap))}"
+    title = f"Fragments lie {180 * np.median(shares):.0f}° apart in the median; {fit}"
     bars = _densities(180 * shares, 0.0, 180.0, ANGLE_BINS)
     figure = _figure([bars], title, "angle between the fragments (degrees, from the centre of the whole)", "density")
     edges = np.linspace(0, 1, ANGLE_BINS + 1)  # the density of each bar's range: at 180 degrees there may be none

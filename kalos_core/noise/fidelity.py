@@ -22,13 +22,14 @@ from kalos_core.convergence.modified import SIZES
 from kalos_core.diagnostics.parts import Part
 from kalos_core.display import alpha_text, number_of, significant
 from kalos_core.errors import InputError, listed, lookup
+from kalos_core.inference import OUTSIDE, intervals
 from kalos_core.noise.fit.observations import MOST_MERGED, THRESHOLD, observe, relative_boxes
 from kalos_core.noise.generation import generate_raters
 from kalos_core.noise.parameters import NoiseParameters
 from kalos_core.noise.settings import GenerationSettings
 from kalos_core.noise.sources import ConfusionClasses
 from kalos_core.options import Option, Seed, Settings
-from kalos_core.resampling import OUTSIDE, Cells, intervals, join_cells, resample
+from kalos_core.resampling import Cells, join_cells, resample
 from kalos_core.resampling import draws as draws_of
 from kalos_core.results import Result
 from kalos_core.shapes import Boxes

@@ -30,11 +30,12 @@ from kalos_core.chance import (
     weight_distance,
 )
 from kalos_core.display import with_interval
+from kalos_core.inference import intervals, intervals_below_one
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.levels import MetricName
 from kalos_core.nominal.values import Grades, encode_grades
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.resampling import Draws, intervals, intervals_below_one
+from kalos_core.resampling import Draws
 from kalos_core.results import Result
 from kalos_core.text import plain
 
@@ -58,7 +59,7 @@ class GradeAgreement(Result):
     value : (3,) float64, at most 1
         NaN where undefined.
     interval : (3, 2) float64
-        95 % percentile bootstrap; NaN without one.
+        95 % bootstrap interval; NaN without one.
     reason : (3,) object
         Why a coefficient is undefined; "" where it is defined.
     items : int

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.display import number_of, with_interval
+from kalos_core.inference import intervals
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.values import encode_grades
 from kalos_core.options import BootstrapSettings, takes
-from kalos_core.resampling import draws_of_kinds, intervals
+from kalos_core.resampling import draws_of_kinds
 from kalos_core.results import Result
 
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")

@@ -54,11 +54,11 @@ class LabelAgreement(Result):
     spa : (Q,) float64
         Sparse probability of agreement.
     spa_interval : (Q, 2) float64
-        95 % percentile bootstrap over items.
+        95 % bootstrap interval over items.
     alpha, fleiss, free_marginal, ac1 : (Q,) float64
         Chance-corrected, each as the function of its name (`gwet_ac1`); NaN where undefined.
     free_marginal_interval : (Q, 2) float64
-        95 % percentile bootstrap over items.
+        95 % bootstrap interval over items.
     cohen : (Q,) float64
         Mean of Cohen's kappa over the pairs of raters for whom it is defined (`cohen_matrices`).
     spa_flat : (Q,) float64

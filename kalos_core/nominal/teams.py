@@ -15,13 +15,14 @@ from kalos_core.arrays import divide
 from kalos_core.chance import chance_corrected, expected_of_categories, tally
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.inference import clear_of_chance, intervals
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.build import OPTIONAL
 from kalos_core.nominal.majority import majority_vote
 from kalos_core.nominal.questions import check_two_raters
 from kalos_core.nominal.table import LabelTable
 from kalos_core.options import BootstrapSettings, takes
-from kalos_core.resampling import clear_of_chance, draws_of_kinds, intervals
+from kalos_core.resampling import draws_of_kinds
 from kalos_core.results import Result, crossed
 from kalos_core.sharding import Sharded, known_of, parts_of
 
@@ -49,7 +50,7 @@ class TeamComparison(Result):
         Mean over items of the probability that two raters of the first team agree, of the second, one of each, and of
         the two majorities; last, the first minus the second. NaN where it is defined on no item.
     agreement_interval : (Q, 5, 2) float64
-        95 % percentile bootstrap over items, all columns on the same replicates.
+        95 % bootstrap interval over items, all columns on the same replicates.
     kappa : (Q, 5) float64
         The same as free-marginal kappa, (P - 1/k) / (1 - 1/k).
     kappa_interval : (Q, 5, 2) float64

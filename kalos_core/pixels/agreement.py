@@ -72,7 +72,7 @@ class PixelAgreement(Result):
     raters_are_local : bool
         Whether a name means a rater within one image only.
     mean_f1_interval, smyth_interval : (2,) float64
-        Of `mean_f1` and `smyth_bound`: 95 % percentile bootstrap over images; NaN without a bootstrap.
+        Of `mean_f1` and `smyth_bound`: 95 % bootstrap interval over images; NaN without a bootstrap.
     f1_interval : (R, R, 2) float64
         Of `f1`, all on the same draws; NaN on the diagonal, which is not measured, and without a bootstrap.
 

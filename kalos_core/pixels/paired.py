@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import total
 from kalos_core.errors import InputError
+from kalos_core.inference import intervals
 from kalos_core.reliability import Coincidences
-from kalos_core.resampling import Cells, intervals, resample
+from kalos_core.resampling import Cells, resample
 from kalos_core.results import Result, with_ends
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.errors import check_whole
+from kalos_core.inference import intervals
 from kalos_core.limits import check_replicates
 from kalos_core.pixels.sums import PixelSums
-from kalos_core.resampling import draws, intervals
+from kalos_core.resampling import draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class ImageCounts:
 
 @dataclass(frozen=True, eq=False)
 class PixelIntervals:
-    """95 % percentile bootstraps over images; NaN without replicates. R raters.
+    """95 % bootstrap intervals over images; NaN without replicates. R raters.
 
     Parameters
     ----------

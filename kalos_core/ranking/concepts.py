@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kalos_core.arrays import distinct_codes, divide
 from kalos_core.errors import InputError, listed, repr_of
@@ -67,11 +66,13 @@ class RocCounts:
         >>> RocCounts.of_draws(np.array([0.9, 0.8, 0.1]), np.array([True, False, False]), times).alarms.tolist()
         [[0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 2.0, 3.0]]
         """
+        from scipy import sparse  # slow to import, and needed here only
+
         point, points = _points(scores, truth)
         row = np.where(truth, points, 0) + point
         sums = sparse.csr_array((np.ones(len(row)), (row, np.arange(len(row)))), (2 * points, len(row)))
         counts = np.zeros((2, points + 1, times.shape[1]))
-        np.cumsum((sums @ times).reshape(2, points, -1), axis=1, out=counts[:, 1:])
+        np.cumsum(np.asarray(sums @ times).reshape(2, points, -1), axis=1, out=counts[:, 1:])
         return cls(counts[0].T, counts[1].T)
 
     @property

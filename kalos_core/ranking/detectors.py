@@ -151,7 +151,7 @@ class DetectorRanking(Result):
 
     @property
     def area_interval(self) -> NDArray[np.float64]:
-        """(T, S, 2) of `area`: 95 % percentile bootstrap over images; NaN without a bootstrap."""
+        """(T, S, 2) of `area`: 95 % bootstrap interval over images; NaN without a bootstrap."""
         return self.ranking.interval
 
     @property

@@ -16,8 +16,8 @@ from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import divide
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_iterable, check_writable, is_hashable, listed
+from kalos_core.inference import intervals, intervals_below_one
 from kalos_core.options import Option, Seed, Settings, takes
-from kalos_core.resampling import intervals, intervals_below_one
 from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Rankings(Result):
 
     @cached_property
     def rank_interval(self) -> NDArray[np.float64]:
-        """(T, S, 2) of the ranks: 95 % percentile bootstrap over images; NaN without replicates."""
+        """(T, S, 2) of the ranks: 95 % bootstrap interval over images; NaN without replicates."""
         return self._interval_of(self._drawn_ranks, whole_numbers=True)
 
     @cached_property

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import divide
+from kalos_core.inference import ROUNDING
 from kalos_core.ranking.concepts import RocCounts
 from kalos_core.ranking.replicates import DIGITS
 from kalos_core.reliability import NOT_ASSIGNED
-from kalos_core.resampling import ROUNDING, Draws
+from kalos_core.resampling import Draws
 
 AT_ONCE = 1 << 18
 """Images drawn in the replicates that are computed at a time: they stay in the cache."""
@@ -52,9 +53,9 @@ def value_replicates(
     names = ("AUC", "EER") if ontology is None else ("AUC", "EER", "ontology score")
     parts: dict[str, list[NDArray[np.float64]]] = {name: [np.zeros((0, len(decisions), len(values)))] for name in names}
     for times in _some(drawn):
-        by_measure = _over_concepts(values, decisions, times)
+        by_measure = [*_over_concepts(values, decisions, times)]
         if ontology is not None:
-            by_measure = (*by_measure, _over_images(ontology, times))
+            by_measure.append(_over_images(ontology, times))
         for name, found in zip(names, by_measure, strict=True):
             parts[name].append(found.round(DIGITS))
     return {name: np.concatenate(found) for name, found in parts.items()}
@@ -82,7 +83,7 @@ def deciding_images(decisions: NDArray[np.integer]) -> NDArray[np.intp]:
     share = divide(np.ones(count.shape), count)
     share = np.where(count > 0, share, 0.0)
     joint = np.nan_to_num(divide(share.sum(axis=1) ** 2, (share**3).sum(axis=1)))
-    return np.minimum(rarer.any(axis=2).sum(axis=1), np.floor(joint + ROUNDING)).astype(np.intp)
+    return np.asarray(np.minimum(rarer.any(axis=2).sum(axis=1), np.floor(joint + ROUNDING)), np.intp)
 
 
 def _some(drawn: Draws) -> Iterator[NDArray[np.float64]]:

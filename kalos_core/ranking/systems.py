@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import as_weights
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.inference import FEWEST_IMAGES
 from kalos_core.limits import check_replicates
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.ranking.concepts import (
@@ -29,7 +30,7 @@ from kalos_core.ranking.redrawn import deciding_images, value_replicates
 from kalos_core.ranking.scores import ConceptTruths, SystemScores
 from kalos_core.ranking.ties import means_of_ratios, settle
 from kalos_core.reliability import NOT_ASSIGNED
-from kalos_core.resampling import FEWEST_IMAGES, Draws
+from kalos_core.resampling import Draws
 from kalos_core.results import Result, crossed
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from kalos_core.arrays import total
 from kalos_core.chance import Counts, Tally, tally
 from kalos_core.display import number_of, with_interval
 from kalos_core.errors import warn
+from kalos_core.inference import intervals
 from kalos_core.options import Option, Replicates, Seed, Settings, takes
-from kalos_core.resampling import draws_of_kinds, intervals
+from kalos_core.resampling import draws_of_kinds
 from kalos_core.results import Result
 from kalos_core.sparse.independence import Independence, independence_of, is_doubtful
 from kalos_core.sparse.weights import WeightName, item_weights
@@ -40,7 +41,7 @@ class SparseAgreement(Result):
     value : float
         Probability that two annotations of an item agree, in [0, 1]; NaN if no item has two.
     interval : (2,) float64
-        95 % percentile bootstrap over usable items; NaN without a bootstrap.
+        95 % bootstrap interval over usable items; NaN without a bootstrap.
     item_agreement : (I,) float64
         Of each item; NaN below two annotations.
     weights : (I,) float64
@@ -198,7 +199,7 @@ def ratio_interval(
     seed: int,
     times: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
-    """(2,) 95 % percentile bootstrap of sum of numerators / sum of denominators, items (M,) sampled with replacement.
+    """(2,) 95 % bootstrap interval of sum of numerators / sum of denominators, items (M,) sampled with replacement.
 
     Each of the M may stand for several items, as many as `times` (M,) says. Items that are alike in both are of one
     *kind*: how often each kind is drawn is multinomial, and there are few kinds among many items.

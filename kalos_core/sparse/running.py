@@ -14,8 +14,8 @@ from kalos_core.arrays import as_floats, total
 from kalos_core.chance import alpha_of_sums
 from kalos_core.display import number_of, with_interval
 from kalos_core.errors import InputError, check_number, listed, lookup
+from kalos_core.inference import intervals
 from kalos_core.options import Option, Replicates, Seed, Settings, checked, takes
-from kalos_core.resampling import intervals
 from kalos_core.results import Result
 from kalos_core.sparse.weights import WEIGHTS
 

@@ -33,7 +33,7 @@ class UnitAgreement(Result):
     value : float
         Probability that two assigned raters agree on an object, existence included; NaN if no unit has two raters.
     interval : (2,) float64
-        95 % percentile bootstrap over images; NaN without a bootstrap.
+        95 % bootstrap interval over images; NaN without a bootstrap.
     alpha, global_alpha : float
         Chance-corrected agreement for comparison: mean over images, and over the same units as `value`.
     image : (U,) int

@@ -55,7 +55,7 @@ class RaterCard:
     alpha : float
         Of the rater's pairs with each other rater, mean over images; NaN where undefined, as all numbers here.
     alpha_interval, vitality_interval, sessions_interval : (float, float)
-        95 % percentile bootstrap over images.
+        95 % bootstrap interval over images.
     vitality : float
         Alpha with all raters minus alpha without this one.
     rates : dict

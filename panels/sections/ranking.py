@@ -12,7 +12,6 @@ from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS
 from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.figures.ranking import rank_text
-from kalos_core.ranking import Rankings
 from kalos_core.text import names_shown, plain
 
 from ..parts.events import PLUGIN, WORKBENCH, Context, guarded
@@ -104,7 +103,7 @@ class RankingSection(RunSection):
         put_parts(ctx, parts)
         self._put_ranks(ctx, run.details.ranking.ranking)
 
-    def _put_ranks(self, ctx: Context, ranking: Rankings) -> None:
+    def _put_ranks(self, ctx: Context, ranking: Any) -> None:
         named = ((f"d{at}", plain(name)) for at, name in enumerate(ranking.systems))
         ctx.panel.state.columns = [("reference", "Reference"), *named]
         ctx.panel.set_data("ranks", rank_rows(ranking))
@@ -188,7 +187,7 @@ def detector_text(metrics: Any, ranking: Any) -> str:
     return f"{text}; precision averaged over {percent_text(low)} to {percent_text(high)} positives."
 
 
-def rank_rows(ranking: Rankings) -> list[dict[str, str]]:
+def rank_rows(ranking: Any) -> list[dict[str, str]]:
     """A row for each reference."""
     return [
         {"reference": plain(reference)}
