@@ -19,8 +19,8 @@ ORDER = [
     "names", "errors", "arguments", "limits", "options", "sharding", "files", "arrays", "display", "text",
     "results", "shapes", "annotations", "similarity", "pairs", "correspondence", "chance", "reliability",
     "inference", "resampling", "_agreement", "calibration", "diagnostics", "variation", "convergence", "sparse",
-    "nominal", "pixels", "consensus", "decisions", "statements", "ranking", "readers", "distributed", "noise", "drawing",
-    "figures", "report", "fiftyone", "cli", "__main__",
+    "nominal", "pixels", "consensus", "decisions", "statements", "ranking", "readers", "distributed", "noise",
+    "drawing", "figures", "report", "fiftyone", "cli", "__main__",
 ]  # fmt: skip
 """The modules of `kalos_core`; each may import those before it."""
 
