@@ -64,7 +64,7 @@ class RocCounts:
         --------
         >>> times = np.array([[1.0, 0.0], [1.0, 2.0], [1.0, 1.0]])
         >>> RocCounts.of_draws(np.array([0.9, 0.8, 0.1]), np.array([True, False, False]), times).alarms.tolist()
-        [[0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 2.0, 3.0]]
+        [[0.0, 0.0, 2.0], [0.0, 0.0, 3.0]]
         """
         from scipy import sparse  # slow to import, and needed here only
 

@@ -44,11 +44,11 @@ def value_replicates(
 
     Examples
     --------
-    Of four images that are right, the two scores of a concept are in order in every draw that has both:
+    The four scores are in order in every draw that has images of both answers; the second has one answer only:
 
     >>> values, truth = np.array([[[0.9], [0.8], [0.2], [0.1]]]), np.array([[[1], [1], [0], [0]]])
     >>> value_replicates(values, truth, None, Draws(np.arange(4), replicates=3, seed=0))["AUC"].ravel().tolist()
-    [1.0, 1.0, 1.0]
+    [1.0, nan, 1.0]
     """
     names = ("AUC", "EER") if ontology is None else ("AUC", "EER", "ontology score")
     parts: dict[str, list[NDArray[np.float64]]] = {name: [np.zeros((0, len(decisions), len(values)))] for name in names}

@@ -3,7 +3,7 @@
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text
+from kalos_core.display import alpha_text, percent_text
 from kalos_core.fiftyone.kinds.agreement.rerating import view_of_next
 from kalos_core.fiftyone.kinds.agreement.views import view_worst_first
 from kalos_core.fiftyone.runs.analyses import Analysis
@@ -105,9 +105,8 @@ class OverviewSection(Section):
         state.next_said = found.headline.splitlines()
         if len(found):
             state.next_said = [*state.next_said, NEXT_MORE.format(field=RunNames(state.run).next)]
-            gain = f"from {alpha_text(found.width, 3)} to {alpha_text(found.expected_width, 3)}"
-            text = f"images for one more rater: the interval on α is expected to narrow {gain}"
-            self.show(ctx, view_of_next(ctx.dataset, state.run), text)
+            gain = f"the variance of α is expected to fall by {percent_text(found.taken)}"
+            self.show(ctx, view_of_next(ctx.dataset, state.run), f"images for one more rater: {gain}")
 
 
 def published_rows(similarity: str) -> list[dict[str, str]]:

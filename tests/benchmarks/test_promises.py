@@ -8,7 +8,7 @@ from kalos_core import agreement, compare
 from tests.test_agreement import AGREED, table
 
 
-def of_one_value(images, raters, bootstrap, rng):
+def of_one_value(images, _, __, rng):
     """The mean of normal values, with the interval of Student's t; none where the first is above 1."""
     values = rng.normal(0.5, 1, images)
     half = 2.1314 * values.std(ddof=1) / np.sqrt(images)  # t(.025, 15)

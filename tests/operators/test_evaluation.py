@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning"
 
 @pytest.fixture
 def dataset() -> fo.Dataset:
-    made = data_set(lively(12))
+    made = data_set(lively(50))
     store_raters(made, {name: name for name in RATERS})
     return made
 

@@ -29,7 +29,9 @@ def test_compute_agreement_answers_its_metrics(fields: fo.Dataset) -> None:
     result = run("compute_agreement", fields, **FIRST)
     assert result["alpha"] == pytest.approx(MEAN)
     assert result["alpha_without_empty"] == pytest.approx(WITHOUT_EMPTY)
-    assert f"| Mean alpha over images | {MEAN:.2f}\xa0[" in result["text"]
+    assert (
+        f"| Mean alpha over images | {MEAN:.2f}\xa0(no\xa0interval:\xa0fewer\xa0than\xa08\xa0images)" in result["text"]
+    )
     assert fields.values("first_alpha") == [pytest.approx(value) for value in ALPHAS[:5]] + [None]
     part = foo.execute_operator(uri("compute_agreement"), {"view": fields.limit(2)}, params=FIRST | {"run_key": "two"})
     assert (part.result["images"], part.result["alpha"]) == (2, pytest.approx(0.5))

@@ -8,7 +8,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import with_interval
+from kalos_core.display import percent_text, with_interval
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import image_alphas, view_of_class, view_of_pair, view_worst_first
 from kalos_core.fiftyone.kinds.variations.views import view_of_confusion
@@ -42,7 +42,7 @@ def test_the_overview_leads_to_a_report_and_to_images_for_one_more_rater(own_tri
     found = kf.next_to_rate(own_trio, "agreement", 20)
     assert samples_of(own_trio, operations) == found.image.tolist()
     assert found.headline.splitlines()[0] in panel.text()
-    assert f"narrow from {found.width:.3f} to {found.expected_width:.3f}" in panel.state["in_grid"]
+    assert f"expected to fall by {percent_text(found.taken)}" in panel.state["in_grid"]
     said = "the disputes and what was edited are of all images and raters"
     assert said not in panel.text()
     assert said in look_at(panel, category="cat").text()

@@ -34,7 +34,7 @@ MODEL = replace(
     DEFAULT,
     topology=replace(DEFAULT.topology, susceptibility=SizeCurve(intercept=-1.0, slope=0.0), split=Chance(0.5)),
     category=replace(DEFAULT.category, occurrence=Chance(0.2)),
-    unmatched=replace(DEFAULT.unmatched, rate=EventRate(intercept=-0.5, slope=0.0)),
+    unmatched=replace(DEFAULT.unmatched, rate=EventRate(-0.5, 0.0), added=EventRate(-0.5, 0.0)),
 )
 """Raters to whom everything happens often enough, whatever the shipped parameters are."""
 
@@ -48,7 +48,7 @@ def inject(dataset: Any, key: str = "noise", **options: Any) -> Run:
 def injected(make_once: Make) -> tuple[fo.Dataset, Run]:
     """Three raters of different magnitude, for tests that only read."""
     dataset = make_once(samples)
-    return dataset, inject(dataset, raters=3, magnitude=[0, 1, 2], seed=4, model=MODEL)
+    return dataset, inject(dataset, raters=3, magnitude=[0, 1, 2], seed=16, model=MODEL)
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +85,7 @@ def test_each_rater_has_a_field(injected):
 
 def test_fields_hold_what_the_library_generates(injected):
     dataset, _ = injected
-    made = MODEL.generate(kf.read_annotations(dataset, raters=("truth",)), 3, [0, 1, 2], seed=4)
+    made = MODEL.generate(kf.read_annotations(dataset, raters=("truth",)), 3, [0, 1, 2], seed=16)
     own, read = made.annotations, kf.read_annotations(dataset, raters=FIELDS)
     assert len(read) == len(own)
     order = [np.lexsort((*table.shapes["box"].bounds().T, table.rater, table.image)) for table in (read, own)]
@@ -442,7 +442,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (detected("truth"), "detections: expected another field than the reference's"),
     ({"false_positive_source": "images"}, f"images: {IMAGES} records cannot be used"),
     ({"model": "fit"}, "model: expected two real raters or more to fit one, got truth"),
-    ({"model": '{"format": "kalos noise model", "version": 99}'}, "noise model: expected version 2, got 99"),
+    ({"model": '{"format": "kalos noise model", "version": 99}'}, "noise model: expected version 3, got 99"),
 ]
 
 

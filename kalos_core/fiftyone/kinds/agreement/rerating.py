@@ -70,7 +70,7 @@ def next_to_rate(samples: Any, key: str, settings: NextRunSettings) -> NextToRat
 
     Examples
     --------
-    Raters agree on a cat and a dog, not on the third image; there a third rater brings least:
+    Raters agree on a cat and a dog, not on the third image; there a third rater brings most:
 
     >>> import fiftyone as fo
     >>> dataset = fo.Dataset()
@@ -82,9 +82,9 @@ def next_to_rate(samples: Any, key: str, settings: NextRunSettings) -> NextToRat
     >>> _ = dataset.add_samples([image(*pair) for pair in pairs], progress=False)
     >>> from kalos_core.fiftyone import compute_agreement
     >>> _ = compute_agreement(dataset, "first", raters=("ann", "bob"))
-    >>> found = next_to_rate(dataset, "first", statistic="alpha")
+    >>> found = next_to_rate(dataset, "first")
     >>> dataset.values("first_next"), view_of_next(dataset, "first").values("first_next")
-    ([1, 2, None], [1, 2])
+    ([2, 3, 1], [1, 2, 3])
     >>> dataset.delete()
     """
     run = load_metrics(samples, key, "agreement")
