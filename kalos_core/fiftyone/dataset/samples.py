@@ -15,8 +15,8 @@ import fiftyone.core.video as fov
 from PIL.ExifTags import Base
 
 from kalos_core.errors import InputError, listed
-from kalos_core.files import open_image
 from kalos_core.fiftyone.internals import root_of
+from kalos_core.files import open_image
 
 SCENES = ("3d", "point-cloud")
 MEDIA = ("image", *SCENES)
