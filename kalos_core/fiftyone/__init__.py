@@ -24,6 +24,7 @@ from kalos_core.decisions import DECISIONS as DECISIONS
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse
 from kalos_core.fiftyone.analyses.analysis import update_analysis as update_analysis
 from kalos_core.fiftyone.analyses.comparing import compare_runs as compare_runs
+from kalos_core.fiftyone.analyses.reporting import feedback as feedback
 from kalos_core.fiftyone.analyses.reporting import report as report
 from kalos_core.fiftyone.analyses.summaries import overview_of as overview_of
 from kalos_core.fiftyone.analyses.summaries import rater_scorecard as rater_scorecard

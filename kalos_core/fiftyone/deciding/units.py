@@ -23,7 +23,7 @@ from kalos_core.fiftyone.dataset.database import collection
 from kalos_core.fiftyone.dataset.masks import Stacks, open_masks
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT
-from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, read_sample, units_on
+from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, draw_unit, read_sample, units_on
 from kalos_core.fiftyone.kinds.agreement.settings import matching
 from kalos_core.fiftyone.kinds.agreement.stored import stored_units
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, has_regions
@@ -174,6 +174,32 @@ class MatchedUnits:
                 own = table.category[inside & (table.rater == rater)]
                 given[name] = tuple(table.categories[own].tolist())
         return given
+
+
+def draw_together(samples: Any, key: str, label_id: str, sample_id: str | None = None, **options: Any) -> Drawing:
+    """The unit of a label with the wholes and parts that it belongs to, so that the legend counts all of them.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an agreement.
+    label_id : str
+    sample_id : str, optional
+        Of its sample, which is looked for without it.
+    **options
+        As in `draw_unit`.
+
+    Raises
+    ------
+    InputError
+        For a label that the run did not match; `NotInRun` for a sample that is not part of it.
+    """
+    run = load_decidable(samples, key)
+    found = sample_id or next(iter(run.view.match_labels(ids=[label_id]).values("id")), "")
+    matched = MatchedUnits.of_sample(samples, run, found)
+    together = matched.labels(matched.together(matched.units_of([label_id])))
+    return draw_unit(samples, run.key, together or label_id, found, **options)
 
 
 MARGIN = 0.5

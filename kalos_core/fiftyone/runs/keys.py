@@ -66,13 +66,16 @@ class RunNames:
     # resolved labels: what was noted with a decision, and who decided
     note: str = _label(TEXT)
     who: str = _label(TEXT)
-    # variations: of each finding of a label its type, the other rater, their class, and the similarity
+    # variations: of each finding of a label its type, the other rater, their class, and the similarity; all raters
+    # who drew a whole where others have parts, and all who lack it
     all: str = _label(TEXTS)
     raters: str = _label(TEXTS)
     classes: str = _label(TEXTS)
     similarities: str = _label(NUMBERS)
     similarity: str = _label(NUMBER)
     match: str = _label(TEXTS)
+    merged_by: str = _label(TEXTS)
+    missed_by: str = _label(TEXTS)
     # objects of an estimated truth: how likely each is one, the raters who say otherwise, and labels that are none
     existence: str = _label(NUMBER)
     against: str = _label(TEXTS)
