@@ -50,6 +50,7 @@ from kalos_core.fiftyone.importing.image_labels import load_label_table as load_
 from kalos_core.fiftyone.importing.masks import load_mask_folders as load_mask_folders
 from kalos_core.fiftyone.importing.objects import check_images as check_images
 from kalos_core.fiftyone.importing.objects import load_raters as load_raters
+from kalos_core.fiftyone.importing.objects import preview_raters as preview_raters
 from kalos_core.fiftyone.kinds.agreement.attributes import attribute_agreement as attribute_agreement
 from kalos_core.fiftyone.kinds.agreement.attributes import attribute_rows as attribute_rows
 from kalos_core.fiftyone.kinds.agreement.attributes import view_of_attribute as view_of_attribute

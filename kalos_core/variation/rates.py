@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from kalos_core.annotations import Annotations
 
@@ -186,8 +185,10 @@ def _objects(
     lead = other & (sides.towards != rater)
     joined = lead & (sides.partner >= 0)
     shape = len(rater_of), len(rater_of)
-    links = csr_array((np.ones(joined.sum(), np.bool_), (sides.row[joined], sides.partner[joined])), shape=shape)
-    number, object_of = connected_components(links, directed=False)
+    links = scipy.sparse.csr_array(
+        (np.ones(joined.sum(), np.bool_), (sides.row[joined], sides.partner[joined])), shape=shape
+    )
+    number, object_of = scipy.sparse.csgraph.connected_components(links, directed=False)
     raters = int(max(rater_of.max(initial=-1), sides.towards.max(initial=-1))) + 1
     drawn, known = np.zeros((2, number, raters), np.bool_)
     others = rater_of != rater

@@ -60,7 +60,7 @@ class RunNames:
     unit: str = _label(WHOLE)
     # its units in dispute: each with how far it is decided, how many are open, and all that was decided
     queue: str = _sample(DOCUMENTS, "Units in dispute, each with its classes, who stands alone, and its state")
-    disputes: str = _sample(WHOLE, "How many units are in dispute and still open")
+    disputes: str = _sample(WHOLE, "How many decisions about units in dispute are still open")
     decisions: str = _sample(DOCUMENTS, "What was decided about units, the latest last")
     next: str = _sample(WHOLE, "Order of the images for one more rater")
     # resolved labels: what was noted with a decision, and who decided

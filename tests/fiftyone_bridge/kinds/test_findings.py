@@ -7,6 +7,7 @@ from typing import Any
 import fiftyone as fo
 import numpy as np
 import pytest
+from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, boundary_quality, variation_shares, variations
@@ -14,7 +15,19 @@ from kalos_core.fiftyone.kinds.agreement.sample import sample_report
 from kalos_core.fiftyone.kinds.variations import views
 from kalos_core.fiftyone.runs.records import Undefined
 from kalos_core.variation import VARIATION_TYPES
-from tests.fiftyone_bridge.scenes import COUNTS, RATERS, THREE, crowded, make_samples
+from tests.fiftyone_bridge.scenes import (
+    BENCH,
+    COUNTS,
+    LEFT_HALF,
+    RATERS,
+    RIGHT_HALF,
+    THREE,
+    crowded,
+    detection,
+    in_fields,
+    make_sample,
+    make_samples,
+)
 from tests.tiers import first
 
 
