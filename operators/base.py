@@ -206,12 +206,12 @@ class OfAgreement(OfRun):
 class Download(OfAgreement):
     """An operator whose function writes a file: downloaded in the browser, or written where a path says.
 
-    `ENDING` and `MEDIA` are the ending of its name and its media type; `name` answers the default one without ending.
+    `ENDING` and `MEDIA` are the ending of its name and its media type; `stem` answers the default name without ending.
     """
 
     ENDING = MEDIA = ""
 
-    def name(self, dataset: Any, key: str) -> str:
+    def stem(self, dataset: Any, key: str) -> str:
         """The name of the file without its ending."""
         raise NotImplementedError
 
@@ -223,7 +223,7 @@ class Download(OfAgreement):
         inputs.str("path", label="File", description=about)
 
     def _file(self, ctx: Context, key: str) -> str:
-        name = re.sub(r"[^\w.-]+", "_", self.name(ctx.dataset, key))
+        name = re.sub(r"[^\w.-]+", "_", self.stem(ctx.dataset, key))
         return f"{name}.{self.ENDING}"
 
     def call(self, ctx: Context, key: str, given: dict[str, Any]) -> Path:

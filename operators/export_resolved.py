@@ -22,5 +22,5 @@ class ExportResolved(base.Download):
             inputs, "undecided", UNDECIDED, default="majority", label="Of units that nobody has decided"
         )
 
-    def name(self, dataset: Any, key: str) -> str:
+    def stem(self, dataset: Any, key: str) -> str:
         return f"{dataset.name}-{key}-resolved"

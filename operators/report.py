@@ -18,5 +18,5 @@ class WriteReport(base.Download):
         super().add_options(ctx, inputs, key)
         inputs.str("title", label="Title", description="By default it names the data set and the analysis")
 
-    def name(self, dataset: Any, key: str) -> str:
+    def stem(self, dataset: Any, key: str) -> str:
         return f"{dataset.name}-{key}"

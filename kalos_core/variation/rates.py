@@ -143,8 +143,8 @@ def _towards_most(sides: _Sides, annotations: int) -> tuple[NDArray[np.bool_], N
     """(N, 8) what each annotation is towards most others, additional towards all; (N,) whether it was compared."""
     seen = np.zeros((annotations, len(RATES)), np.intp)
     np.add.at(seen, (sides.row, sides.kind), 1)
-    np.add.at(seen, (sides.row[sides.is_whole], MERGES), 1)
-    np.add.at(seen, (sides.row[sides.is_part], SPLITS), 1)
+    seen[:, MERGES] = np.bincount(sides.row[sides.is_whole], minlength=annotations)
+    seen[:, SPLITS] = np.bincount(sides.row[sides.is_part], minlength=annotations)
     compared = np.bincount(sides.row, minlength=annotations)
     so = 2 * seen > compared[:, None]
     so[:, ADDITIONAL] = (seen[:, ADDITIONAL] == compared) & (compared > 0)
@@ -164,7 +164,7 @@ class _Sides:
 
     @classmethod
     def of(cls, found: Compared) -> _Sides:
-        side = np.repeat(np.arange(2 * len(found)), np.diff(found.side_start))
+        side = np.repeat(np.arange(2 * len(found.rater_a)), np.diff(found.side_start))
         finding, row, sizes = side // 2, found.side_row, np.diff(found.side_start)
         opposite = side ^ 1
         kind = found.type_code[finding].astype(np.intp)
@@ -200,4 +200,4 @@ def _objects(
     here = other & (sides.towards == rater)
     asked[object_of[sides.row[here]]] = True
     has[object_of[sides.row[here & (sides.kind != ADDITIONAL)]]] = True
-    return object_of, most & asked, has
+    return np.asarray(object_of, dtype=np.intp), np.asarray(most & asked, dtype=np.bool_), has

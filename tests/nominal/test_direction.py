@@ -46,7 +46,7 @@ def test_beside_pandas():
 def test_the_interval_is_about_that_of_student():
     grades = some_grades(400)
     found = grade_direction(grades, ["ann", "bob", "dan", "cora"], bootstrap=2000, seed=1)
-    others = np.stack([np.nanmean(np.delete(grades, rater, axis=1), axis=1) for rater in range(4)], axis=1)
+    others = np.stack([pd.DataFrame(np.delete(grades, rater, axis=1)).mean(axis=1) for rater in range(4)], axis=1)
     for rater in range(4):
         apart = (grades - others)[:, rater]
         apart = apart[np.isfinite(apart)]

@@ -22,6 +22,7 @@ TEXT: FieldArguments = {"ftype": fo.StringField}
 NUMBERS: FieldArguments = {"ftype": fo.ListField}
 TEXTS: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
 DOCUMENTS: FieldArguments = {"ftype": fo.ListField, "subfield": fo.DictField}
+READ_ONLY: FieldArguments = {"read_only": True}
 
 
 def _sample(how: FieldArguments | None, description: str | None = None) -> Any:
@@ -30,8 +31,8 @@ def _sample(how: FieldArguments | None, description: str | None = None) -> Any:
 
 
 def _label(how: FieldArguments) -> Any:
-    """The name of an attribute of labels, and what it is declared with."""
-    return field(init=False, metadata={"of": "labels", "how": how})
+    """The name of an attribute of labels, and what it is declared with; FiftyOne's *Annotate* shows it read-only."""
+    return field(init=False, metadata={"of": "labels", "how": {**how, **READ_ONLY}})
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ class RunNames:
 
     def declared(self, *names: str) -> dict[str, FieldArguments]:
         """Some of the fields and attributes, with what each is declared with."""
-        known = {self.main: TEXT, **self._named("samples"), **self._named("labels")}
+        known = {self.main: {**TEXT, **READ_ONLY}, **self._named("samples"), **self._named("labels")}
         return {name: known[name] for name in names}
 
     def fields_for(self, samples: Any, names: Iterable[str]) -> dict[str, str]:
