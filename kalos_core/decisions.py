@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
@@ -24,6 +25,8 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, check_text, listed, lookup, repr_of
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.results import Result
+from kalos_core.similarity import get_similarity
+from kalos_core.variation import TOUCHING, Variations, variations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,6 +203,52 @@ def disputes(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Disput
     image, category = agreement.units.image[unit], majority[unit]
     order = np.lexsort((unit, -count[category], image, np.nan_to_num(agreement.image_alpha[image], nan=np.inf)))
     return Disputes(unit[order], image[order], agreement)
+
+
+def joined_units(found: Variations, unit_of: NDArray[np.intp], units: int) -> NDArray[np.intp]:
+    """(U,) number of the whole with its parts that a unit belongs to; a unit of no such finding is alone in one.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, variations
+    >>> boxes = [("ann", [0, 0, 8, 4]), ("bob", [0, 0, 4, 4]), ("bob", [4, 0, 4, 4]), ("bob", [50, 0, 4, 4])]
+    >>> rows = [{"image": 1, "rater": rater, "category": "cat", "box": box} for rater, box in boxes]
+    >>> found = variations(Annotations.from_rows(rows), threshold=0.6)
+    >>> joined_units(found, np.arange(4), 4).tolist()
+    [0, 0, 0, 1]
+    """
+    finding, row, other = found.members()
+    joined = found.is_merged[finding]
+    ends = unit_of[row[joined]], unit_of[other[joined]]
+    edges = scipy.sparse.csr_array((np.ones(len(ends[0])), ends), shape=(units, units))
+    return np.asarray(scipy.sparse.csgraph.connected_components(edges, directed=False)[1], dtype=np.intp)
+
+
+def decided_together(agreement: Agreement) -> NDArray[np.intp]:
+    """(U,) the first unit of those that one decision is of: a whole with its parts, or the unit alone.
+
+    They are together where one rater has one annotation in them and another has several.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations
+    >>> from kalos_core._agreement import agreement
+    >>> boxes = [("ann", [0, 0, 8, 4]), ("bob", [0, 0, 4, 4]), ("bob", [4, 0, 4, 4]), ("bob", [50, 0, 4, 4])]
+    >>> rows = [{"image": 1, "rater": rater, "category": "cat", "box": box} for rater, box in boxes]
+    >>> decided_together(agreement(Annotations.from_rows(rows), threshold=0.6)).tolist()
+    [0, 0, 0, 3]
+    """
+    table, how, units = agreement.annotations, agreement.configuration, len(agreement.units)
+    pairs = agreement.pairs if agreement.pairs.floor <= TOUCHING else None  # parts are less similar than a threshold
+    found = variations(table, get_similarity(how.measure), how.threshold, pairs=pairs)
+    group = joined_units(found, agreement.unit_of, units)
+    own = np.bincount(
+        group[agreement.unit_of] * len(table.raters) + table.rater, minlength=units * len(table.raters)
+    ).reshape(units, len(table.raters))
+    divided = (own == 1).any(axis=1) & (own > 1).any(axis=1)
+    _, first = np.unique(group, return_index=True)
+    every = np.arange(units)
+    return np.where(divided[group], first[group], every)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

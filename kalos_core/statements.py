@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from kalos_core._agreement import NOTHING_SHARED, convergence_band, verdict
+from kalos_core.arrays import mean_of_defined
+from kalos_core.calibration import ThresholdAdvice
 from kalos_core.diagnostics import ClassDifficulty, Collaboration, NarrowedAgreement
-from kalos_core.display import alpha_text, count_and_share, number_of, points_text, with_interval
+from kalos_core.diagnostics.classes import LEAST_IMAGES, hardest
+from kalos_core.display import (
+    alpha_text,
+    count_and_share,
+    metric_text,
+    number_of,
+    percent_text,
+    points_text,
+    with_interval,
+)
 from kalos_core.errors import Undefined
+from kalos_core.nominal import GradeDirection, LabelAgreement, RaterAccuracy
+from kalos_core.nominal.decisions import mean_of_finite
+from kalos_core.pixels import PixelAgreement
 from kalos_core.variation import NarrowedVariations
 
-LEAST_IMAGES = 10
-"""Images on which a class has an alpha, for it to be called the hardest."""
+OF_LEAST = f"(of those on at least {LEAST_IMAGES} images)"
+"""Says which classes or questions may be called the hardest; see `hardest`."""
 
 WORTH = {
     "reliable": "reliable enough to train and evaluate on",
@@ -49,7 +63,8 @@ class Statement:
     text : str
         Plain text.
     leads_to : str
-        ``"Images"``, ``"Classes"``, ``"Raters"``, ``"Variations"``, ``"Ceiling"``, ``"Decide"`` or ``"Runs"``.
+        ``"Images"``, ``"Classes"``, ``"Raters"``, ``"Variations"``, ``"Ceiling"``, ``"Decide"``, ``"Runs"``,
+        ``"Questions"``, ``"Masks"`` or ``"Threshold"``.
     arguments : mapping
         Such as ``{"category": "dog"}``, ``{"rater": "ann"}`` or ``{"kind": "wrong_class"}``.
     """
@@ -65,6 +80,8 @@ def statements(
     ceiling: float | None = None,
     disputes: tuple[int, int] | None = None,
     changed: int | None = None,
+    ceiling_route: str = "measured",
+    advice: ThresholdAdvice | None = None,
 ) -> list[Statement]:
     """What is to be said of a part of an agreement, of its variations, and of what else is known.
 
@@ -75,9 +92,12 @@ def statements(
     ceiling : float in [0, 1], optional
         mAP of the raters against one another, of all images.
     disputes : (int, int), optional
-        How many units are in dispute, and how many of them are decided.
+        How many decisions are to be made about objects in dispute, and how many of them are made.
     changed : int, optional
         How many samples were edited since.
+    ceiling_route : str
+        How the ceiling was obtained, as `ModifiedMap.route` says: it begins with "measured" or "inferred".
+    advice : ThresholdAdvice, optional
 
     Returns
     -------
@@ -87,7 +107,7 @@ def statements(
     Examples
     --------
     >>> [(said.text, said.leads_to) for said in statements(disputes=(0, 0), changed=1)]
-    [('No unit is in dispute.', 'Decide'), ('1 sample was edited since.', 'Runs')]
+    [('No object is in dispute: there is nothing to decide.', 'Decide'), ('1 sample was edited since.', 'Runs')]
     """
     said: list[Statement | None] = []
     if agreement is not None:
@@ -95,17 +115,31 @@ def statements(
     if found is not None:
         said.append(_most_frequent(found))
     if ceiling is not None and not np.isnan(ceiling):
-        text = f"Raters reach mAP {points_text(ceiling)} against one another, of all images: the ceiling for any model."
-        said.append(Statement(text, "Ceiling"))
+        said.append(Statement(_ceiling(ceiling, ceiling_route), "Ceiling"))
+    if advice is not None and advice.settings is not None:
+        said.append(Statement(advice.text, "Threshold", advice.settings))
     if disputes is not None:
         every, decided = disputes
         are = "is" if decided == 1 else "are"
-        text = f"{count_and_share(decided, every)} of {number_of(every, 'unit in dispute')} {are} decided."
-        said.append(Statement(text if every else "No unit is in dispute.", "Decide"))
+        text = f"{count_and_share(decided, every)} of {number_of(every, 'decision')} about disputes {are} made."
+        said.append(Statement(text if every else "No object is in dispute: there is nothing to decide.", "Decide"))
     if changed is not None:
         edited = number_of(changed, "sample was", "samples were")
         said.append(Statement(f"{edited if changed else 'No sample was'} edited since.", "Runs"))
     return [statement for statement in said if statement is not None]
+
+
+HOW = {
+    "measured": "measured between raters",
+    "inferred": "inferred from alpha by a line that was fitted to other data sets, not measured",
+}
+"""First word of the route of a label convergence -> how it was obtained."""
+
+
+def _ceiling(value: float, route: str) -> str:
+    how = HOW[route.split()[0].rstrip(":")]
+    beyond = "above it these labels cannot tell which model is better"
+    return f"Ceiling for a model: mAP {points_text(value)}, {how}; {beyond}."
 
 
 def _alpha(part: NarrowedAgreement) -> Statement:
@@ -119,14 +153,13 @@ def _alpha(part: NarrowedAgreement) -> Statement:
 def _hardest(classes: ClassDifficulty | Undefined) -> Statement | None:
     if isinstance(classes, Undefined):
         return None
-    enough = np.flatnonzero((classes.images >= LEAST_IMAGES) & np.isfinite(classes.alpha))
-    if len(enough) < 2:
+    worst = hardest(classes.alpha, classes.images)
+    if worst is None:
         return None
-    worst = enough[np.argmin(classes.alpha[enough])]
     name = str(classes.category[worst])
     images = int(classes.images[worst])
-    text = f"Hardest class: {name}, alpha {alpha_text(classes.alpha[worst])} on {number_of(images, 'image')}."
-    return Statement(text, "Classes", {"category": name})
+    text = f"Hardest class: {name}, alpha {alpha_text(classes.alpha[worst])} on {number_of(images, 'image')}"
+    return Statement(f"{text} {OF_LEAST}.", "Classes", {"category": name})
 
 
 def _furthest(pairs: Collaboration | Undefined) -> Statement | None:
@@ -153,3 +186,102 @@ def _most_frequent(found: NarrowedVariations) -> Statement | None:
         return Statement("No two raters differ in any finding.", "Variations")
     text = f"Most frequent difference: {DIFFERENCE_TEXTS[kind]}, {count_and_share(sums[kind], every)} of all findings."
     return Statement(text, "Variations", {"kind": DIFFERENCES[kind][0]})
+
+
+def statements_on_labels(
+    agreement: LabelAgreement, accuracy: RaterAccuracy, directions: Sequence[GradeDirection], disputed: int, images: int
+) -> list[Statement]:
+    """What is to be said of image-level labels and grades: agreement, the hardest question, raters, and disputes.
+
+    Parameters
+    ----------
+    agreement : LabelAgreement
+    accuracy : RaterAccuracy
+    directions : sequence of GradeDirection
+        Of each question with grades.
+    disputed, images : int
+        Images in dispute, and all that anybody labelled.
+    """
+    said: list[Statement | None] = [_agreed(agreement), _hardest_question(agreement)]
+    for of in directions:
+        name = {"question": of.question} if of.question else {}
+        said += [
+            Statement(f"{of.text(rater)}.", "Questions", {**name, "rater": of.raters[rater]}) for rater in of.clear
+        ]
+    said.append(_least_like_majority(accuracy))
+    text = f"{count_and_share(disputed, images)} of {number_of(images, 'image is', 'images are')} in dispute."
+    said.append(Statement(text, "Questions", {"kind": "disputes"}))
+    return [statement for statement in said if statement is not None]
+
+
+def _agreed(agreement: LabelAgreement) -> Statement | None:
+    alpha, questions = mean_of_finite(agreement.alpha), len(agreement)
+    if np.isnan(alpha):
+        reason = next((reason for reason in agreement.reason.tolist() if reason), NOTHING_SHARED)
+        return Statement(f"Alpha is undefined: {reason}.", "Questions")
+    mean = "" if questions == 1 else f" as the mean of {number_of(questions, 'question')}"
+    metric = metric_text(alpha_text(alpha), str(agreement.metric[0]) if questions == 1 else "nominal")
+    found = verdict(alpha, (np.nan, np.nan))
+    return Statement(f"{found}, alpha {metric}{mean}: {WORTH[convergence_band(alpha)]}.", "Questions")
+
+
+def _hardest_question(agreement: LabelAgreement) -> Statement | None:
+    worst = hardest(agreement.alpha, agreement.items)
+    if worst is None:
+        return None
+    name, items = str(agreement.question[worst]), int(agreement.items[worst])
+    text = f"Hardest question: {name}, alpha {alpha_text(agreement.alpha[worst])} on {number_of(items, 'image')}"
+    return Statement(f"{text} {OF_LEAST}.", "Questions", {"question": name})
+
+
+def _least_like_majority(accuracy: RaterAccuracy) -> Statement | None:
+    known = np.flatnonzero(np.isfinite(accuracy.to_majority))
+    if len(known) < 3:
+        return None
+    shares = accuracy.to_majority[known]
+    if shares.min() == shares.max():
+        return None
+    name = str(accuracy.raters[known[np.argmin(shares)]])
+    text = f"{name} answers as most raters do least often: {percent_text(float(shares.min()))} of the time."
+    return Statement(text, "Questions", {"rater": name})
+
+
+def statements_on_pixels(classes: Mapping[str, PixelAgreement]) -> list[Statement]:
+    """What is to be said of masks: how far raters agree about pixels, the hardest class, and who is furthest.
+
+    Parameters
+    ----------
+    classes : mapping of str to PixelAgreement
+        One class of binary masks.
+
+    Examples
+    --------
+    >>> from kalos_core import pixel_agreement
+    >>> found = pixel_agreement([{"ann": [[0, 0, 1, 1]], "bob": [[0, 1, 1, 1]], "cid": [[1, 0, 0, 1]]}])
+    >>> [said.text for said in statements_on_pixels({"marked": found})]
+    ['Two raters share 0.62 of what they mark (mean F1), on 1 image.', \
+'cid is furthest from the others: F1 0.53 with each on average.']
+    """
+    found = list(classes.values())
+    means = np.array([of.mean_f1 for of in found])
+    images = np.array([int(np.isfinite(of.image_f1).sum()) for of in found])
+    mean = mean_of_finite(means)
+    if np.isnan(mean):
+        return [Statement("Two raters share no marked pixel to compare.", "Masks")]
+    shown = with_interval(mean, found[0].mean_f1_interval) if len(found) == 1 else alpha_text(mean)
+    over = "" if len(found) == 1 else f" as the mean of {number_of(len(found), 'class')}"
+    text = f"Two raters share {shown} of what they mark (mean F1){over}, on {number_of(int(images.max()), 'image')}."
+    said = [Statement(text, "Masks")]
+    worst = hardest(means, images)
+    if worst is not None:
+        name = list(classes)[worst]
+        text = f"Hardest class: {name}, mean F1 {alpha_text(means[worst])} on {number_of(int(images[worst]), 'image')}"
+        said.append(Statement(f"{text} {OF_LEAST}.", "Masks", {"category": name}))
+    if not any(of.raters_are_local for of in found) and len(found[0].raters) > 2:
+        off = [np.where(np.eye(len(of.raters), dtype=np.bool_), np.nan, of.f1) for of in found]
+        by_rater = mean_of_defined(mean_of_defined(np.stack(off)))
+        if np.nanmin(by_rater) < np.nanmax(by_rater):
+            name = str(found[0].raters[np.nanargmin(by_rater)])
+            text = f"{name} is furthest from the others: F1 {alpha_text(np.nanmin(by_rater))} with each on average."
+            said.append(Statement(text, "Masks", {"rater": name}))
+    return said

@@ -9,9 +9,9 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core.display import number_of
 from kalos_core.fiftyone.analyses.analysis import check_analysis_key, free_analysis_key
-from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS
+from kalos_core.fiftyone.dataset.raters import OBJECTS
 from kalos_core.fiftyone.runs.analyses import Analysis
-from kalos_core.text import bold
+from kalos_core.text import shown
 
 from . import base, forms, widgets
 from .widgets import Context
@@ -22,12 +22,14 @@ KEY = "first"
 
 class Analyse(base.Action):
     NAME, LABEL = "analyse", "Analyse raters"
-    DESCRIPTION = "How far raters agree, every difference, the threshold and the ceiling of any model, in one go"
+    DESCRIPTION = (
+        "Inter-annotator agreement, every disagreement and error, the threshold and the ceiling of any model, in one go"
+    )
     ICON, RESULT = "/assets/agreement.svg", "Analysis"
 
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
         forms.check_view(ctx, inputs)
-        if has_objects(ctx) or not has_others(ctx):
+        if reads_objects(ctx):
             if not forms.add_selection(ctx, inputs):
                 return
             forms.add_similarity(ctx, inputs)
@@ -51,7 +53,7 @@ class Analyse(base.Action):
 
         def work(progress: base.Progress) -> dict[str, Any]:
             key = params.get("key") or free_analysis_key(ctx.dataset, KEY)
-            return summary(kf.analyse(samples, key, progress=progress, **settings, **selection))
+            return summary(kf.analyse(samples, key, progress=progress, **settings, **selection), ctx.dataset)
 
         return base.run(ctx, work, then=base.written(ctx, "Overview"))
 
@@ -63,29 +65,30 @@ def _settings(params: Mapping[str, Any]) -> dict[str, Any]:
     return {**settings, **more}
 
 
-def summary(analysis: Analysis) -> dict[str, Any]:
-    """Which runs were made, under which keys."""
-    runs = analysis.runs.values()
-    rows = "\n".join(
-        f"- {kf.KINDS[run.kind].title}: run {bold(run.key)}, {number_of(run.images, 'image')}" for run in runs
-    )
-    return {"key": analysis.key, "runs": {run.kind: run.key for run in runs}, "text": f"{rows}\n"}
+def summary(analysis: Analysis, samples: Any) -> dict[str, Any]:
+    """What the runs found, in the sentences of *Overview*; only those that were made for it."""
+    runs = [run for run in analysis.runs.values() if analysis.key in (run.analysis, run.key)]
+    said = [shown(statement.text, None) for statement in kf.overview_of(samples, analysis.key)]
+    *findings, _ = said if len(said) > 1 else [*said, ""]  # the last says what was edited since
+    made = ", ".join(kf.KINDS[run.kind].title.lower() for run in runs)
+    head = f"**{findings[0]}**" if findings else ""
+    rows = "\n".join(f"- {text}" for text in findings[1:])
+    images = number_of(max((run.images for run in runs), default=0), "image")
+    text = f"{head}\n\n{rows}\n\nOn {images}: {made}; the panel *Raters* has all of it."
+    return {"key": analysis.key, "runs": {run.kind: run.key for run in runs}, "text": text}
 
 
-def has_objects(ctx: Context) -> bool:
-    """Whether there are labels of objects to select from."""
-    return ctx.dataset is not None and bool(kf.label_fields(ctx.dataset))
-
-
-def has_others(ctx: Context) -> bool:
-    """Whether several raters gave image-level labels, or masks."""
-    families = (IMAGE_LABELS, MASKS)
-    return ctx.dataset is not None and any(len(kf.rater_fields(ctx.dataset, family)) > 1 for family in families)
+def reads_objects(ctx: Context) -> bool:
+    """Whether the form asks which labels of objects to read: not where only others have several raters."""
+    if ctx.dataset is None:
+        return True
+    families = {found.family for found in kf.found_raters(ctx.dataset)}
+    return OBJECTS.name in families or not families
 
 
 def selected(ctx: Context) -> kf.Selection:
     """What the form selects; all stored raters of objects are all raters, of other labels, too."""
-    if not has_objects(ctx):
+    if not reads_objects(ctx) or not kf.label_fields(ctx.dataset):
         return kf.Selection()
     selection, stored = forms.read_selection(ctx), kf.rater_fields(ctx.dataset)
     if selection.raters is not None and stored and set(stored) <= set(selection.raters):

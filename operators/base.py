@@ -5,12 +5,16 @@ call from the App is streamed, and any other returns its summary like a function
 progress on the operation.
 """
 
+import base64
 import math
 import queue
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import fiftyone.core.collections as foc
@@ -24,7 +28,7 @@ from kalos_core.fiftyone.app import reload_dataset
 from kalos_core.fiftyone.runs.keys import free_run_key
 from kalos_core.fiftyone.runs.table import Kind, Run
 from kalos_core.options import Declared, arguments_of, declared_by
-from kalos_core.text import names_shown
+from kalos_core.text import names_shown, plain, shown
 
 from . import forms, widgets
 from .widgets import Context
@@ -197,6 +201,48 @@ class OfAgreement(OfRun):
 
     KIND = "agreement"
     KEY_NAME = "key"
+
+
+class Download(OfAgreement):
+    """An operator whose function writes a file: downloaded in the browser, or written where a path says.
+
+    `ENDING` and `MEDIA` are the ending of its name and its media type; `stem` answers the default name without ending.
+    """
+
+    ENDING = MEDIA = ""
+
+    def stem(self, dataset: Any, key: str) -> str:
+        """The name of the file without its ending."""
+        raise NotImplementedError
+
+    def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
+        about = (
+            f"Empty: your browser downloads {plain(self._file(ctx, key))}. A path writes it on the computer that runs "
+            "FiftyOne; a file of that name is replaced"
+        )
+        inputs.str("path", label="File", description=about)
+
+    def _file(self, ctx: Context, key: str) -> str:
+        name = re.sub(r"[^\w.-]+", "_", self.stem(ctx.dataset, key))
+        return f"{name}.{self.ENDING}"
+
+    def call(self, ctx: Context, key: str, given: dict[str, Any]) -> Path:
+        path = (given.pop("path", None) or "").strip()
+        write = getattr(kf, self.NAME)
+        if path:
+            return Path(write(ctx.dataset, key, path, **given))
+        if SENT_BY_THE_APP not in ctx.request_params:
+            raise InputError(f"{self.NAME}: expected the path of a file, as no browser would download it, got none")
+        with TemporaryDirectory() as folder:
+            written = Path(write(ctx.dataset, key, Path(folder, self._file(ctx, key)), **given))
+            content = base64.b64encode(written.read_bytes()).decode("ascii")
+        # an address would depend on proxies between
+        ctx.ops.browser_download(f"data:{self.MEDIA};charset=utf-8;base64,{content}", filename=written.name)
+        return Path(written.name)
+
+    def summary(self, params: Mapping[str, Any], found: Path) -> dict[str, Any]:
+        done = "Written to" if params.get("path") else "Downloaded as"
+        return {**params, "path": str(found), "text": f"{done} {shown(str(found), None)}."}
 
 
 class Analysis(Action, Generic[RunOfKind]):

@@ -49,7 +49,7 @@ HEAD = (
 
 class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[LabelRun]):
     NAME, LABEL, KEY = "compute_label_agreement", "Compute agreement on image-level labels", "labels"
-    DESCRIPTION = "Kappas of every question, majorities, accuracy of raters, and the images in dispute"
+    DESCRIPTION = "Inter-annotator kappas of every question, majorities, accuracy, and images with disagreement"
     ICON, RESULT = "/assets/labels.svg", "Agreement on image-level labels"
     HIDDEN: ClassVar = {"reject": REJECTING, base.ESTIMATE: ("truth",)}
 

@@ -15,7 +15,7 @@ from .widgets import Context
 
 class Decide(base.OfAgreement):
     NAME, LABEL = "decide", "Decide about labels"
-    DESCRIPTION = "Say what is right about the unit of the selected labels, which stay as they are"
+    DESCRIPTION = "Settle a disagreement: what is right about the unit of the selected labels, which stay as they are"
     ICON, RESULT = "/assets/agreement.svg", "Decided"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:

@@ -95,11 +95,23 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
         ]
         title = convergence_title(f["whole"], f["interval"], f["images"])
         return (
-            f"**{title}**\n\n{f['route']}; {number_of(f['subsets'], 'subset')} of {number_of(f['images'], 'image')}\n\n"
+            f"**{title}**\n\n{f['route']}{_subsets(f)}\n\n"
             f"{widgets.table(METRICS, rows)}\n\n{widgets.table(SIZES, sizes)}\n\n"
             + (f"{models}\n\n" if models else "")
             + widgets.table(("", "Can the data carry this?", "Finding"), checks)
         )
+
+
+FEWEST_IN_SUBSET = 10
+"""Images of a subset, for it to be worth a mention: smaller ones say little."""
+
+
+def _subsets(figures: Mapping[str, Any]) -> str:
+    """How many subsets there are of how many images each; nothing of those too small to mean anything."""
+    each = figures["images_per_subset"]
+    if each < FEWEST_IN_SUBSET:
+        return ""
+    return f"; {number_of(figures['subsets'], 'subset')} of {number_of(each, 'image')} each"
 
 
 def thresholds_between(least: float | None, greatest: float | None) -> list[float]:

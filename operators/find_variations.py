@@ -16,7 +16,9 @@ from .widgets import Context
 
 class FindVariations(base.Analysis[VariationRun]):
     NAME, LABEL = "find_variations", "Find variations between raters"
-    DESCRIPTION = "Name every difference (wrong class, merged, missing, additional) and tag it on the labels"
+    DESCRIPTION = (
+        "Name every disagreement or error of annotators on the labels: wrong class, merged, missing, additional"
+    )
     ICON, RESULT = "/assets/variations.svg", "Variations"
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:

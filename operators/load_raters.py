@@ -37,7 +37,7 @@ DECLARED = {entry.name: entry for entry in declared_by(read_coco)}
 
 class LoadRaters(base.Action):
     NAME, LABEL = "load_raters", "Load labels of several raters"
-    DESCRIPTION = "Load a file whose annotations name their rater (COCO and others), one label field per rater"
+    DESCRIPTION = "Import annotations of several annotators (COCO and other files), one label field per rater"
     ICON, RESULT = "/assets/load.svg", "Loaded"
 
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
@@ -52,6 +52,7 @@ class LoadRaters(base.Action):
             "images", label="Folder of the images", description="Empty: next to the file, or in its folder 'images'"
         )
         _refuse_unless(images, ctx.params.get("images"), os.path.isdir, "There is no such folder")
+        self._preview(ctx, inputs)
         self._add_target(ctx, inputs)
         widgets.add_switch(inputs, "analyse", label="Analyse right after")
         if widgets.is_on(ctx, inputs, "more", label="Reconcile class names, choose label type"):
@@ -62,6 +63,17 @@ class LoadRaters(base.Action):
                 label="Or a folder for grey canvases",
                 description="Where an image is missing, a grey one of the right size is put here",
             )
+
+    def _preview(self, ctx: Context, inputs: types.Object) -> None:
+        """What the file holds, before anything is loaded; nothing of one that is refused or too large to read now."""
+        params = ctx.params
+        if not _is_readable(params.get("labels")):
+            return
+        try:
+            found = kf.preview_raters(params["labels"], images=params.get("images") or None, **_reading(params))
+        except InputError:  # which is said beside the field
+            return
+        inputs.view("found", types.Notice(label="Found", description=found))
 
     def _lacks_images(self, ctx: Context, inputs: types.Object) -> bool:
         """Mark what loading would refuse of a file, while it can still be mended; whether images are missing."""
@@ -191,5 +203,5 @@ def summary(loaded: LoadedRaters) -> str:
         skipped = number_of(loaded.skipped, "annotation was", "annotations were")
         lines.append(f"- {skipped} left out because of a shape that cannot be used")
     if loaded.analysis is not None:
-        return "\n".join([lines[0], "", *lines[1:], made(loaded.analysis)["text"]])
+        return "\n".join([lines[0], "", *lines[1:], made(loaded.analysis, loaded.dataset)["text"]])
     return "\n".join([lines[0], "", *lines[1:], "", "Next: **Analyse raters**."])

@@ -18,11 +18,12 @@ class NextToRate(base.OfAgreement):
     ICON, RESULT = "/assets/agreement.svg", "One more rater"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
-        self.ask(ctx, inputs, "n", "statistic", "tag")
+        self.ask(ctx, inputs, "n", "statistic", "write", "tag")
 
     def summary(self, params: Mapping[str, Any], found: Any) -> dict[str, Any]:
         field, tag = RunNames(params["key"]).next, params.get("tag")
         tagged = f", and they are tagged {shown(tag)}" if tag else ""
-        where = f"Their order is in `{field}`{tagged}." if len(found) else ""
+        is_written = len(found) and (params.get("write") or tag)
+        where = f"Their order is in `{field}`{tagged}." if is_written else ""
         lines = [*found.headline.splitlines(), where]
         return {**params, "images": len(found), "text": "\n\n".join(filter(None, lines))}

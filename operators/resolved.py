@@ -5,6 +5,7 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
+import kalos_core.fiftyone as kf
 from kalos_core.decisions import UNDECIDED
 from kalos_core.display import number_of
 from kalos_core.fiftyone.kinds.resolved.kind import ResolvedRun
@@ -29,10 +30,10 @@ class MakeResolved(base.OfAgreement):
         )
 
     def summary(self, params: Mapping[str, Any], found: ResolvedRun) -> dict[str, Any]:
-        metrics = found.metrics
+        metrics, count = found.metrics, kf.count_disputes(found.dataset, params["key"])
         text = (
             f"{number_of(metrics['labels'], 'label')} in the field {shown(found.key)}; "
-            f"{number_of(metrics['open'], 'unit is', 'units are')} still open."
+            f"{number_of(count.open + count.waiting, 'decision is', 'decisions are')} still to be made."
         )
         if metrics["left_out"]:
             left_out = number_of(metrics["left_out"], "decision does", "decisions do")

@@ -13,7 +13,7 @@ from .widgets import Context
 
 class TagDisputes(base.OfAgreement):
     NAME, LABEL = "tag_disputes", "Tag disputes"
-    DESCRIPTION = "Tag the samples with units in dispute, and the labels of these units"
+    DESCRIPTION = "Tag the samples where annotators disagree (disagreement, label errors), and the labels in dispute"
     ICON, RESULT = "/assets/agreement.svg", "Tagged"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:

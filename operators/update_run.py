@@ -38,6 +38,7 @@ class UpdateRun(base.Action):
         params = ctx.params
 
         def work(progress: base.Progress) -> dict[str, Any]:
-            return summary(kf.update_analysis(ctx.dataset, params["key"], params.get("new_key"), progress=progress))
+            made = kf.update_analysis(ctx.dataset, params["key"], params.get("new_key"), progress=progress)
+            return summary(made, ctx.dataset)
 
         return base.run(ctx, work, then=base.written(ctx))

@@ -37,11 +37,11 @@ def test_of_an_analysis_by_hand() -> None:
     said = statements(*kinds, ceiling=0.6607, disputes=(12, 3), changed=1402)
     assert plain(said) == [
         "Raters agree little, alpha 0.38: not reliable enough to draw conclusions from.",
-        "Hardest class: dog, alpha 0.00 on 12 images.",
+        "Hardest class: dog, alpha 0.00 on 12 images (of those on at least 10 images).",
         "cid is furthest from the others: alpha 0.00 with each of them on average.",
         "Most frequent difference: two raters gave an object different classes, 24 (33 %) of all findings.",
-        "Raters reach mAP 66.1 against one another, of all images: the ceiling for any model.",
-        "3 (25 %) of 12 units in dispute are decided.",
+        "Ceiling for a model: mAP 66.1, measured between raters; above it these labels cannot tell which model is better.",
+        "3 (25 %) of 12 decisions about disputes are made.",
         "1,402 samples were edited since.",
     ]
     sections = ["Images", "Classes", "Raters", "Variations", "Ceiling", "Decide", "Runs"]

@@ -314,9 +314,16 @@ class LabelConvergence(Result):
         interval = bracketed(100 * self.interval, ".2f", f"fewer than {FEWEST_IMAGES} images")
         return (
             f"label convergence {found:.2f} mAP@{self.whole.span} on all {number_of(self.images, 'image')}"
-            f"{interval}, {self.route}; {100 * self.convergence.mean:.2f} in the mean of "
-            f"{number_of(len(self.alpha), 'subset')} of {self.images_per_replicate:,} of them"
+            f"{interval}, {self.route}{self._of_subsets}"
         )
+
+    @property
+    def _of_subsets(self) -> str:
+        """The mean over subsets; nothing of subsets of one image."""
+        if self.images_per_replicate < 2:
+            return ""
+        subsets = f"{number_of(len(self.alpha), 'subset')} of {self.images_per_replicate:,} of them"
+        return f"; {100 * self.convergence.mean:.2f} in the mean of {subsets}"
 
     def _table(self) -> pd.DataFrame:
         return self.summary()

@@ -57,7 +57,30 @@ class ClassDifficulty(Estimates):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return lowest("class", self.category, "alpha", self.alpha)
+        worst = hardest(self.alpha, self.images)
+        shown = self.alpha if worst is None else np.where(np.arange(len(self.alpha)) == worst, self.alpha, np.inf)
+        return lowest("class", self.category, "alpha", np.where(np.isnan(self.alpha), np.nan, shown))
+
+
+LEAST_IMAGES = 10
+"""Images on which a class has an alpha, for it to be called the hardest, everywhere."""
+
+
+def hardest(values: NDArray[np.float64], images: NDArray[np.intp]) -> int | None:
+    """Which class, or question, is agreed on least, of those with a value on at least `LEAST_IMAGES` images.
+
+    Returns
+    -------
+    int or None
+        None unless two have enough images.
+
+    Examples
+    --------
+    >>> hardest(np.array([0.5, -1.0, 0.4]), np.array([12, 2, 10])), hardest(np.array([0.5, 0.4]), np.array([12, 2]))
+    (2, None)
+    """
+    enough = np.flatnonzero((images >= LEAST_IMAGES) & np.isfinite(values))
+    return int(enough[np.argmin(values[enough])]) if len(enough) > 1 else None
 
 
 def class_difficulty(agreement: Agreement | Annotations | Sharded[Annotations]) -> ClassDifficulty:

@@ -33,6 +33,9 @@ LONGEST_SIDE = 1200
 UNIT_SIDE = 480
 """Pixels of the longer side of a unit, which is enlarged to it."""
 
+NOTHING, UNMATCHED = "annotated nothing here", "nothing that matches"
+"""Legend of raters who have no annotation in a unit: none at its place either, and one that reaches into it."""
+
 LEAST_MARGIN = 8.0
 """Pixels of the image around a unit, at least."""
 
@@ -137,7 +140,8 @@ def draw_unit(
     Returns
     -------
     Drawing
-        The legend says of each assigned rater what they chose; who is not assigned is not named.
+        The legend says of each assigned rater what they chose, or whether nothing of theirs matches or is there at
+        all; who is not assigned is not named.
 
     Raises
     ------
@@ -210,14 +214,32 @@ def draw_members(
     (values,) = build_units(annotations.select(rows=rows), np.zeros(len(rows), np.intp)).values
     own = annotations.rater[rows] == np.arange(len(annotations.raters))[:, None]  # (R, M)
     given = [Counter(annotations.categories[annotations.category[rows[of]]].tolist()) for of in own]
+    near = set(annotations.rater[_reaching_into(annotations, rows, number, outlines, shape)].tolist())
     legend = {
-        rater: f"{annotations.raters[rater]}: {_counted(given[rater]) or 'annotated nothing here'}"
+        rater: f"{annotations.raters[rater]}: {_counted(given[rater]) or (UNMATCHED if rater in near else NOTHING)}"
         for rater, value in enumerate(values.tolist())
         if value >= NO_OBJECT
     }
     title = str(annotations.files[number] or annotations.images[number])
     scale = np.full(2, longest_side / max(part[2:] - part[:2]))
     return _cut_out(under, size, part, scale, outlines, legend, title)
+
+
+def _reaching_into(
+    annotations: Annotations,
+    rows: NDArray[np.intp],
+    number: int,
+    outlines: Sequence[Outline],
+    shape: str | None,
+) -> NDArray[np.intp]:
+    """Rows of further annotations of an image that reach into the bounds of some outlines."""
+    rest = np.setdiff1d(np.flatnonzero(annotations.image == number), rows)
+    bounds = [outline.bounds for outline in outlines if np.isfinite(outline.bounds).all()]
+    there = [
+        any((other.bounds[:2] < own[2:]).all() and (other.bounds[2:] > own[:2]).all() for own in bounds)
+        for other in outlines_of(annotations, rest, shape)
+    ]
+    return rest[np.array(there, dtype=np.bool_)]
 
 
 def _counted(names: Counter[str]) -> str:

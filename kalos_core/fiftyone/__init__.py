@@ -24,6 +24,7 @@ from kalos_core.decisions import DECISIONS as DECISIONS
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse
 from kalos_core.fiftyone.analyses.analysis import update_analysis as update_analysis
 from kalos_core.fiftyone.analyses.comparing import compare_runs as compare_runs
+from kalos_core.fiftyone.analyses.reporting import feedback as feedback
 from kalos_core.fiftyone.analyses.reporting import report as report
 from kalos_core.fiftyone.analyses.summaries import overview_of as overview_of
 from kalos_core.fiftyone.analyses.summaries import rater_scorecard as rater_scorecard
@@ -49,6 +50,7 @@ from kalos_core.fiftyone.importing.image_labels import load_label_table as load_
 from kalos_core.fiftyone.importing.masks import load_mask_folders as load_mask_folders
 from kalos_core.fiftyone.importing.objects import check_images as check_images
 from kalos_core.fiftyone.importing.objects import load_raters as load_raters
+from kalos_core.fiftyone.importing.objects import preview_raters as preview_raters
 from kalos_core.fiftyone.kinds.agreement.attributes import attribute_agreement as attribute_agreement
 from kalos_core.fiftyone.kinds.agreement.attributes import attribute_rows as attribute_rows
 from kalos_core.fiftyone.kinds.agreement.attributes import view_of_attribute as view_of_attribute

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import ClassDifficulty
+from kalos_core.diagnostics.classes import LEAST_IMAGES
 from kalos_core.display import Numbers, alpha_text
 from kalos_core.figures.bars import value_bars, with_counts
 from kalos_core.figures.common import NEUTRAL, PALE, as_numbers
@@ -18,14 +19,11 @@ from kalos_core.text import MOST_LETTERS, names_shown
 MOST_CLASSES = 40
 """Bars of one figure, which grows with them; what is left out is said."""
 
-LEAST_IMAGES = 5
-"""A class on fewer images has a mean that says little; it is shown only where no class has more."""
-
 
 def hardest_classes(
     alpha: Numbers, images: Sequence[int] | NDArray[np.intp], limit: int = MOST_CLASSES
 ) -> NDArray[np.intp]:
-    """Indices of the classes to show, the least alpha first: those with enough images, at most `limit`.
+    """Indices of the classes to show, the least alpha first: those on `LEAST_IMAGES`, all where none is on so many.
 
     Parameters
     ----------
@@ -69,7 +67,7 @@ def left_out(alpha: Numbers, images: Sequence[int], limit: int = MOST_CLASSES) -
     Examples
     --------
     >>> left_out([0.9, 0.1, 0.5, None], [20, 2, 30, 0], limit=1)
-    'Not shown: 1 that the raters agree about better, 1 on fewer than 5 images, 1 without an alpha.'
+    'Not shown: 1 that the raters agree about better, 1 on fewer than 10 images, 1 without an alpha.'
     """
     values = as_numbers(alpha)
     defined = np.isfinite(values)

@@ -14,6 +14,7 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
   `intraclass_correlation`, `IntraclassCorrelation`, `FORMS`; with intervals in one result: `grade_agreement`,
   `GradeAgreement`; of an attribute of matched annotations: `attribute_agreement`, and of several
   `attributes_table`, `least_agreed_first`.
+* Who grades higher or lower than the others: `grade_direction`, `GradeDirection`.
 * The majority: `majority_vote`, `Majority`, `UNDECIDED`, `merge_raters`, `MERGED`, `majority_labels`,
   `MajorityLabels`, `majority_agreement`, `MajorityAgreement`.
 * Who is right, and how sure: `dawid_skene`, `LabelTruth`, `SKILL_MODELS`, in words `MODELS`.
@@ -50,6 +51,8 @@ from kalos_core.nominal.coefficients import label_counts as label_counts
 from kalos_core.nominal.coefficients import landis_koch as landis_koch
 from kalos_core.nominal.coefficients import nominal_alpha as nominal_alpha
 from kalos_core.nominal.coefficients import observed_agreement as observed_agreement
+from kalos_core.nominal.direction import GradeDirection as GradeDirection
+from kalos_core.nominal.direction import grade_direction as grade_direction
 from kalos_core.nominal.disputes import QUORUM as QUORUM
 from kalos_core.nominal.disputes import Disputes as Disputes
 from kalos_core.nominal.disputes import find_disputes as find_disputes

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from kalos_core.display import number_of, with_interval
 from kalos_core.nominal.accuracy import ItemAccuracy, RaterAccuracy, Reference, item_accuracy, rater_accuracy
 from kalos_core.nominal.coefficients import cohen_matrix
+from kalos_core.nominal.direction import GradeDirection, grade_direction
 from kalos_core.nominal.disputes import Disputes, find_disputes
 from kalos_core.nominal.graded import GradeAgreement, grade_agreement
 from kalos_core.nominal.grouping import Teams
 from kalos_core.nominal.groups import GroupBreaches, check_groups
 from kalos_core.nominal.intraclass import IntraclassCorrelation, intraclass_correlation
-from kalos_core.nominal.levels import Levels, question_levels
+from kalos_core.nominal.levels import Levels, numbered_levels, question_levels
 from kalos_core.nominal.majority import MajorityAgreement, majority_agreement
 from kalos_core.nominal.questions import LabelAgreement, LabelSettings, label_agreement, running_label_agreement
 from kalos_core.nominal.rejection import (
@@ -175,6 +176,8 @@ class LabelFindings(Parts):
         Who is right, of each question; empty where that was not asked for.
     grades : tuple of QuestionGrades
         Of each question with another metric than the nominal one.
+    directions : tuple of GradeDirection
+        Who grades higher or lower, of each such question and of those whose labels are numbers.
 
     Examples
     --------
@@ -198,6 +201,7 @@ class LabelFindings(Parts):
     rejection: Rejection | None
     truth: tuple[LabelTruth, ...] = ()
     grades: tuple[QuestionGrades, ...] = ()
+    directions: tuple[GradeDirection, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,6 +278,12 @@ def label_findings(table: LabelTable, settings: FindingsArguments) -> LabelFindi
         estimated = tuple(dawid_skene(table, question, model=settings.truth) for question in table.questions)
     levels = question_levels(table, settings.metric, settings.order)
     graded = [QuestionGrades.of(table, question, of, bootstrap, seed) for question, of in levels.items()]
+    directions = [
+        grade_direction(
+            of.numbers(table.values(question)), table.raters.tolist(), question, bootstrap=bootstrap, seed=seed
+        )
+        for question, of in {**numbered_levels(table), **levels}.items()
+    ]
     curves = []
     shown = np.lexsort((-agreement.chosen, ~agreement.exclusive))[:MOST_CURVES]
     for number, question in enumerate(agreement.question[shown].tolist()):
@@ -302,4 +312,5 @@ def label_findings(table: LabelTable, settings: FindingsArguments) -> LabelFindi
         rejection=rejection,
         truth=estimated,
         grades=tuple(graded),
+        directions=tuple(directions),
     )

@@ -131,6 +131,28 @@ def question_levels(table: LabelTable, metric: Metric = "nominal", order: Order 
     }
 
 
+LEAST_GRADES = 3
+"""Categories whose names are different numbers, from which on they are taken for grades."""
+
+
+def numbered_levels(table: LabelTable) -> dict[str, Levels]:
+    """Question -> the numbers that its categories are, of exclusive groups with at least `LEAST_GRADES` such names.
+
+    Examples
+    --------
+    >>> rows = [{"item": i, "rater": "ann", "label": label} for i, label in enumerate(["2", "1", "4"])]
+    >>> numbered_levels(LabelTable.from_rows(rows))["label"].levels.tolist()
+    [1.0, 2.0, 4.0]
+    """
+    found = {}
+    for name in table.questions:
+        options = table.options(name)
+        numbers = {number for number in map(as_float, options) if number is not None and np.isfinite(number)}
+        if table.group_of[table.concepts_of(name)[0]] != OPTIONAL and LEAST_GRADES <= len(options) == len(numbers):
+            found[name] = _levels(options, name, "interval", None)
+    return found
+
+
 def _orders(order: Order | None, ordinal: list[str]) -> Mapping[str, Sequence[str]]:
     """Group -> its order."""
     if order is None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from kalos_core.display import VARIATION_LABELS, count_text, number_of, with_interval
+from kalos_core.display import VARIATION_LABELS, count_text, number_of, percent_text, with_interval
 from kalos_core.drawing import Drawing
 from kalos_core.report.pages import Drawings, Section, Table, page
-from kalos_core.variation import VARIATION_TYPES, RaterCard
+from kalos_core.variation import RaterCard
 
 SIDES = {
-    "missing": "others annotated it, {} did not",
-    "additional": "{} annotated it, others did not",
-    "wrong_class": "{} gave it another class than others",
-    "merged": "{} and others divided it differently",
-    "merged_wrong_class": "{} and others divided it differently, with other classes",
+    "missing": "most others annotated it, {} did not",
+    "additional": "{} annotated it, nobody else did",
+    "wrong_class": "{} gave it another class than most others",
+    "merged": "{} and most others divided it differently",
+    "merged_wrong_class": "{} and most others divided it differently, with other classes",
 }
+
+OBJECTS = {"missing": ("object that most others have", "objects that most others have")}
+"""Of what a rate is, where that is not an own label."""
 
 
 def side_of(kind: str, rater: str = "you") -> str:
@@ -25,7 +28,7 @@ def side_of(kind: str, rater: str = "you") -> str:
     Examples
     --------
     >>> side_of("missing"), side_of("merged", "ann")
-    ('Missing: others annotated it, you did not', 'Merged: ann and others divided it differently')
+    ('Missing: most others annotated it, you did not', 'Merged: ann and most others divided it differently')
     """
     return f"{VARIATION_LABELS[kind].capitalize()}: {SIDES[kind].format(rater)}"
 
@@ -42,18 +45,24 @@ def card_lines(card: RaterCard) -> Iterator[tuple[str, str]]:
         yield "α with everybody minus α without this rater", with_interval(card.vitality, card.vitality_interval)
     if not math.isnan(card.sessions):
         yield "Agreement with themselves", f"α {with_interval(card.sessions, card.sessions_interval)}"
-    for name in VARIATION_TYPES[1:]:
-        if card.rates[name] > 0:
-            yield f"{VARIATION_LABELS[name].capitalize()}, for every 100 own labels", f"{card.rates[name]:.1f}"
-    for name, rate, others in (("Merges", card.merges, card.merges_with), ("Splits", card.splits, card.splits_with)):
-        if rate > 0:
+    for name in ("missing", "additional", "wrong_class"):
+        if card.counts[name][0]:
+            yield VARIATION_LABELS[name].capitalize(), rate_text(card, name)
+    for name, others in (("merges", card.merges_with), ("splits", card.splits_with)):
+        if card.counts[name][0]:
             who = ", ".join(f"{other} {count_text(count)}" for other, count in others.items())
-            yield f"{name} what others draw otherwise, for every 100 own labels", f"{rate:.1f} ({who})"
+            yield f"{name.capitalize()} what most others divide otherwise", f"{rate_text(card, name)} ({who})"
     for pair in card.confusions:
         yield (
             f"Says {pair.own} where others say {pair.other}",
             number_of(pair.count, "finding"),
         )
+
+
+def rate_text(card: RaterCard, name: str) -> str:
+    """A rate of a card with its count, such as "17 of 70 objects that most others have (24 %)"."""
+    count, of = card.counts[name]
+    return f"{count_text(count)} of {number_of(of, *OBJECTS.get(name, ('own label',)))} ({percent_text(count / of)})"
 
 
 def feedback_sheet(card: RaterCard, drawings: Mapping[str, Sequence[Drawing]] | None = None) -> str:

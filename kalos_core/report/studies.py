@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings, agreement
 from kalos_core.annotations import Annotations, overview
@@ -261,7 +262,9 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
         )
         tell(0.9, "Drawing examples")
         whole = None if isinstance(ceiling, Undefined) else ceiling.whole.whole_convergence
-        said = statements(part, None if isinstance(differing, Undefined) else differing, whole)
+        route = "measured" if isinstance(ceiling, Undefined) else ceiling.whole.route
+        findings = None if isinstance(differing, Undefined) else differing
+        said = statements(part, findings, whole, ceiling_route=route)
     for entry in caught:
         if not issubclass(entry.category, KalosWarning):
             warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
@@ -283,7 +286,10 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
     row_of = {str(name): row for row, name in enumerate(annotations.id.tolist())}
 
     def draw(label: str, others: bool) -> Drawing:
-        return _unit(found, int(found.unit_of[row_of[label]]), images, others)
+        rows = np.array([row_of[label]])
+        if others and isinstance(differing, NarrowedVariations):
+            rows = differing.found.divided_with(rows)
+        return _members(found, np.isin(found.unit_of, found.unit_of[rows]), images)
 
     return replace(made, worst=_worst(found, images), examples=examples_of(made.cards, draw))
 
@@ -312,13 +318,13 @@ def _worst(found: Agreement, images: Folder) -> list[Drawing]:
     queue = disputes(found)
     _, first = np.unique(queue.image, return_index=True)
     units = queue.unit[np.sort(first)[:WORST]].tolist()
-    return [_unit(found, unit, images) for unit in units]
+    return [_members(found, found.unit_of == unit, images) for unit in units]
 
 
 def examples_of(cards: Scorecard, draw: Callable[[str, bool], Drawing | None]) -> Examples:
     """The clearest example of each type of each rater, until there are enough.
 
-    `draw` gets the id of an annotation, and whether what others drew around its unit is to be seen, too; it may answer
+    `draw` gets the id of an annotation, and whether the wholes and parts of its unit are drawn, too; it may answer
     None.
     """
     made: dict[str, dict[str, Drawing]] = {}
@@ -332,7 +338,6 @@ def examples_of(cards: Scorecard, draw: Callable[[str, bool], Drawing | None]) -
     return made
 
 
-def _unit(found: Agreement, unit: int, images: Folder, others: bool = False) -> Drawing:
-    members = np.flatnonzero(found.unit_of == unit)
-    drawing = draw_members(found.annotations, members, images, others=others, longest_side=SIDE)
+def _members(found: Agreement, chosen: NDArray[np.bool_], images: Folder) -> Drawing:
+    drawing = draw_members(found.annotations, np.flatnonzero(chosen), images, longest_side=SIDE)
     return replace(drawing, title=without_folder(drawing.title))

@@ -17,6 +17,7 @@ Within a step the highest similarity goes first. Every annotation ends in exactl
 * over thresholds: `variation_shares` -> `VariationShares`
 * outlines of correct findings: `boundary_quality` -> `BoundaryQuality`
 * a class, a rater, some images: `narrowed_variations` -> `NarrowedVariations`
+* how often each rater differs, per object: `rater_rates` -> `RaterRates`, of `RATES`
 * each rater: `rater_scorecards` -> `Scorecard`, of `RaterCard` and `Confused`
 * one image: `image_report` -> `ImageReport`, of `Cell`, `Finding` and `MergedCells`; from `Findings`
 """
@@ -26,6 +27,10 @@ from kalos_core.variation.find import TOUCHING as TOUCHING
 from kalos_core.variation.find import variations as variations
 from kalos_core.variation.narrowing import NarrowedVariations as NarrowedVariations
 from kalos_core.variation.narrowing import narrowed_variations as narrowed_variations
+from kalos_core.variation.rates import RATES as RATES
+from kalos_core.variation.rates import VARIATION_TYPES as VARIATION_TYPES
+from kalos_core.variation.rates import RaterRates as RaterRates
+from kalos_core.variation.rates import rater_rates as rater_rates
 from kalos_core.variation.reports import Cell as Cell
 from kalos_core.variation.reports import Finding as Finding
 from kalos_core.variation.reports import Findings as Findings
@@ -40,7 +45,6 @@ from kalos_core.variation.shares import BoundaryQuality as BoundaryQuality
 from kalos_core.variation.shares import VariationShares as VariationShares
 from kalos_core.variation.shares import boundary_quality as boundary_quality
 from kalos_core.variation.shares import variation_shares as variation_shares
-from kalos_core.variation.tables import VARIATION_TYPES as VARIATION_TYPES
 from kalos_core.variation.tables import AnnotationVariations as AnnotationVariations
 from kalos_core.variation.tables import Confusions as Confusions
 from kalos_core.variation.tables import Merged as Merged

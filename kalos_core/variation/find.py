@@ -19,8 +19,9 @@ from kalos_core.shapes import ShapeColumn
 from kalos_core.sharding import Sharded, kinds_of
 from kalos_core.similarity import Similarity
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
+from kalos_core.variation.rates import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS
 from kalos_core.variation.search import Ground, Search
-from kalos_core.variation.tables import CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, VariationPart, Variations
+from kalos_core.variation.tables import VariationPart, Variations
 
 TOUCHING = float(np.nextafter(0.0, 1.0))
 """Floor of the pairs a merge is made of: any similarity at all."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.display import number_of
 from kalos_core.errors import index_of
 from kalos_core.results import Result, part_text
+from kalos_core.variation.rates import RaterRates, rater_rates
 from kalos_core.variation.shares import BoundaryQuality, boundary_quality
 from kalos_core.variation.tables import Confusions, Merged, Variations
 
@@ -36,6 +36,8 @@ class NarrowedVariations(Result):
         Only these findings, with the annotations of all.
     images : (J,) int
         Codes of the images it is of.
+    of_everybody : Variations
+        The findings of all raters: rates of one need those of the others.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class NarrowedVariations(Result):
     rater: str | None
     found: Variations
     images: NDArray[np.intp]
+    of_everybody: Variations
 
     @property
     def headline(self) -> str:
@@ -93,13 +96,17 @@ class NarrowedVariations(Result):
             rows &= table.categories[table.category] == self.category
         return np.bincount(table.rater[rows], minlength=len(table.raters))
 
+    @cached_property
+    def rater_rates(self) -> RaterRates:
+        """How many objects the rates count, and of how many: of these images and of the class if there is one."""
+        table = self.found.annotations
+        rows = None if self.category is None else table.categories[table.category] == self.category
+        return rater_rates(self.of_everybody, rows)
+
     @property
     def rates(self) -> dict[str, dict[str, float]]:
-        """The findings of `by_rater` for every 100 of `own`; NaN without any. They do not depend on who comes first."""
-        return {
-            rater: {name: _rate(count, own) for name, count in counts.items()}
-            for (rater, counts), own in zip(self.by_rater.items(), self.own.tolist(), strict=True)
-        }
+        """How often each rater differs, for every 100 objects; NaN of none. They do not depend on who comes first."""
+        return self.rater_rates.per_100
 
     @cached_property
     def confusions(self) -> Confusions:
@@ -120,10 +127,6 @@ class NarrowedVariations(Result):
     def identical_share(self) -> float:
         """As `Variations.identical_share`."""
         return self.found.identical_share
-
-
-def _rate(count: int, own: int) -> float:
-    return 100 * count / own if own else math.nan
 
 
 def narrowed_variations(
@@ -167,16 +170,18 @@ def narrowed_variations(
         there = np.zeros(len(table.images), np.bool_)
         there[chosen] = True
         keep &= there[found.image]
-    if rater is not None:
-        code = index_of(table.raters.tolist(), rater, "rater")
-        keep &= (found.rater_a == code) | (found.rater_b == code)
     if category is not None:
         code = index_of(table.categories.tolist(), category, "category")
         side = np.repeat(np.arange(2 * len(found)), np.diff(found.side_start))
         with_class = np.zeros(len(found), np.bool_)
         with_class[side[table.category[found.side_row] == code] // 2] = True
         keep &= with_class
-    return NarrowedVariations(category, rater, found if keep.all() else _taken(found, np.flatnonzero(keep)), chosen)
+    part = found if keep.all() else _taken(found, np.flatnonzero(keep))
+    of_rater = part
+    if rater is not None:
+        code = index_of(table.raters.tolist(), rater, "rater")
+        of_rater = _taken(part, np.flatnonzero((part.rater_a == code) | (part.rater_b == code)))
+    return NarrowedVariations(category, rater, of_rater, chosen, part)
 
 
 def _taken(found: Variations, rows: NDArray[np.intp]) -> Variations:

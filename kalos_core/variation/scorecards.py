@@ -17,13 +17,7 @@ from kalos_core.display import number_of
 from kalos_core.errors import Undefined
 from kalos_core.results import Result
 from kalos_core.variation.narrowing import NarrowedVariations
-from kalos_core.variation.tables import (
-    ADDITIONAL,
-    MERGED_WRONG_CLASS,
-    MISSING,
-    VARIATION_TYPES,
-    WRONG_CLASS,
-)
+from kalos_core.variation.rates import MERGED_WRONG_CLASS, RATES, VARIATION_TYPES, WRONG_CLASS, rows_counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,10 +53,12 @@ class RaterCard:
     vitality : float
         Alpha with all raters minus alpha without this one.
     rates : dict
-        Variation type -> findings for every 100 own annotations. `additional`: this rater annotated what another did
-        not; `missing`: another did, this rater not.
+        Name in `RATES` -> how often, for every 100 objects. `additional`: own annotations that no other rater has;
+        `missing`: objects that most of the others have and this rater has not.
+    counts : dict
+        The same -> (how many, of how many).
     merges, splits : float
-        For every 100 own annotations: one of this rater is several of another, and one of another is several of this.
+        Of `rates`: own annotations that are several of most others, and those that are parts of one of theirs.
     merges_with, splits_with : dict
         Other rater -> how many such findings.
     confusions : tuple of Confused
@@ -82,6 +78,7 @@ class RaterCard:
     vitality: float
     vitality_interval: tuple[float, float]
     rates: dict[str, float]
+    counts: dict[str, tuple[int, int]]
     merges: float
     splits: float
     merges_with: dict[str, int]
@@ -107,7 +104,7 @@ class Scorecard(Result):
     >>> table = Annotations.from_rows(rows)
     >>> cards = rater_scorecards(narrowed(agreement(table)), narrowed_variations(variations(table)))
     >>> cards.to_pandas()[["rater", "labels", "missing", "additional"]].values.tolist()
-    [['ann', 1, 100.0, 0.0], ['bob', 2, 0.0, 50.0]]
+    [['ann', 1, 50.0, 0.0], ['bob', 2, 0.0, 50.0]]
     """
 
     _call = "rater_scorecards(narrowed(agreement), narrowed_variations(variations))"
@@ -141,8 +138,6 @@ class Scorecard(Result):
                 "vitality_low": card.vitality_interval[0],
                 "vitality_high": card.vitality_interval[1],
                 **card.rates,
-                "merges": card.merges,
-                "splits": card.splits,
                 "confusions": ", ".join(f"{pair.own} / {pair.other} ({pair.count:,})" for pair in card.confusions),
                 "sessions": card.sessions,
             }
@@ -195,19 +190,20 @@ def _card(
     if isinstance(sessions, IntraRater) and agreement is not None:
         at = sessions.person.tolist().index(annotations.person[code])
         again, of_again = float(sessions.alpha[at]), _ends(sessions.alpha_interval[at])
-    rates = dict.fromkeys(VARIATION_TYPES, math.nan)
+    rates = dict.fromkeys(RATES, math.nan)
+    counts = dict.fromkeys(RATES, (0, 0))
     labels, merges_with, splits_with = 0, Counter[str](), Counter[str]()
     confusions: tuple[Confused, ...] = ()
     examples: dict[str, tuple[str, ...]] = {}
     if found is not None:
         code = found.found.annotations.raters.tolist().index(name)
         labels, rates, merged = int(found.own[code]), found.rates[name], found.merged
+        counts = found.rater_rates.counts[name]
         merges_with = Counter(merged.parts_rater[merged.whole_rater == name].tolist())
         splits_with = Counter(merged.whole_rater[merged.parts_rater == name].tolist())
         confusions, examples = _confusions(found, code), _examples(found, code)
         if agreement is None:
             images = int(taking_part(found.found.annotations)[found.images, code].sum())
-    per_100 = 100 / labels if labels else math.nan
     return RaterCard(
         rater=name,
         images=images,
@@ -217,8 +213,9 @@ def _card(
         vitality=vitality,
         vitality_interval=of_vitality,
         rates=rates,
-        merges=merges_with.total() * per_100,
-        splits=splits_with.total() * per_100,
+        counts=counts,
+        merges=rates["merges"],
+        splits=rates["splits"],
         merges_with=dict(merges_with.most_common()),
         splits_with=dict(splits_with.most_common()),
         confusions=confusions,
@@ -250,24 +247,18 @@ def _confusions(part: NarrowedVariations, rater: int) -> tuple[Confused, ...]:
 
 
 def _examples(part: NarrowedVariations, rater: int) -> dict[str, tuple[str, ...]]:
-    """Of each type but `correct` the labels that are in most such findings, of as many the least similar first."""
-    found, table = part.found, part.found.annotations
+    """Of each type but `correct` the annotations that its rate counts, the least similar ones first."""
+    found, table = part.of_everybody, part.found.annotations
     finding, row, _ = found.members()
-    takes_part = (found.rater_a[finding] == rater) | (found.rater_b[finding] == rater)
-    own, kind = table.rater[row] == rater, found.type_code[finding]
-    single = np.isin(kind, (MISSING, ADDITIONAL))
-    kind = np.where(single, np.where(own, ADDITIONAL, MISSING), kind)
-    shown = takes_part & (own | (kind == MISSING))
+    least = np.full(len(table), np.inf)
+    np.fmin.at(least, row, found.similarity[finding])
+    counted = rows_counted(found, rater)
     examples = {}
-    for code, name in enumerate(VARIATION_TYPES[1:], 1):
-        chosen = np.flatnonzero(shown & (kind == code))
-        if code == MISSING:  # everybody else's view of one object: the raters who have it lack it of this rater
-            rows, count, least = row[chosen], np.ones(len(chosen), np.intp), found.similarity[finding[chosen]]
-        else:
-            rows, inverse, count = np.unique(row[chosen], return_inverse=True, return_counts=True)
-            least = np.full(len(rows), np.inf)
-            np.fmin.at(least, inverse.reshape(-1), found.similarity[finding[chosen]])
-        first = np.lexsort((rows, least, -count))[:EXAMPLES]
+    for name in VARIATION_TYPES[1:]:
+        rows = counted[name]
+        if part.category is not None:
+            rows = rows[table.categories[table.category[rows]] == part.category]
+        first = np.lexsort((rows, least[rows]))[:EXAMPLES]
         if len(first):
             examples[name] = tuple(str(key) for key in table.id[rows[first]])
     return examples

@@ -16,7 +16,7 @@ from kalos_core.correspondence import neg_cost, rank_rows, strict_order
 from kalos_core.pairs import Pairs
 from kalos_core.shapes import ShapeColumn
 from kalos_core.similarity import ROUNDING, Similarity
-from kalos_core.variation.tables import ADDITIONAL, MISSING, VARIATION_TYPES
+from kalos_core.variation.rates import ADDITIONAL, MISSING, VARIATION_TYPES
 
 
 @dataclass(frozen=True, eq=False)

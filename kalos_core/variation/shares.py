@@ -20,7 +20,8 @@ from kalos_core.results import Result, crossed
 from kalos_core.sharding import Sharded, kinds_of, parts_of
 from kalos_core.similarity.fitting import ComparedBy, measure_for, sent
 from kalos_core.variation.find import MaxMerge, searches, touching_pairs
-from kalos_core.variation.tables import ADDITIONAL, CORRECT, MISSING, VARIATION_TYPES, Variations
+from kalos_core.variation.rates import ADDITIONAL, CORRECT, MISSING, VARIATION_TYPES
+from kalos_core.variation.tables import Variations
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,21 +17,20 @@ from kalos_core.display import VARIATION_LABELS, number_of
 from kalos_core.errors import InputError
 from kalos_core.pairs import Pairs
 from kalos_core.results import Result
+from kalos_core.variation.rates import (
+    ADDITIONAL,
+    CORRECT,
+    MERGED,
+    MERGED_WRONG_CLASS,
+    MISSING,
+    VARIATION_TYPES,
+    WRONG_CLASS,
+    RaterRates,
+    rater_rates,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
-
-VARIATION_TYPES = (
-    "correct",
-    "merged",
-    "merged_wrong_class",
-    "wrong_class",
-    "missing",
-    "additional",
-)
-"""The variation types, from harmless to serious as a label's own view ranks them; `missing` is never on a label."""
-
-CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, MISSING, ADDITIONAL = range(6)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -186,9 +184,9 @@ class Variations(Result):
         }
 
     def rates(self) -> dict[str, dict[str, float]]:
-        """The findings of `counts_by_rater` for every 100 annotations of the rater's own; NaN without any.
+        """How often each rater differs, for every 100 objects, by `RATES`; see `RaterRates`, which has the counts.
 
-        Raters who annotated more or fewer images can be compared so. With R raters an annotation is in R - 1 findings.
+        Raters who annotated more or fewer images can be compared so. With more raters they do not grow.
 
         Examples
         --------
@@ -197,13 +195,14 @@ class Variations(Result):
         >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in boxes]
         >>> rates = variations(Annotations.from_rows(rows)).rates()
         >>> rates["ann"]["additional"], rates["bob"]["missing"]
-        (50.0, 100.0)
+        (50.0, 50.0)
         """
-        own = self.annotations_of_raters.tolist()
-        return {
-            rater: {name: 100 * found / count if count else math.nan for name, found in counts.items()}
-            for (rater, counts), count in zip(self.counts_by_rater().items(), own, strict=True)
-        }
+        return self.rater_rates.per_100
+
+    @cached_property
+    def rater_rates(self) -> RaterRates:
+        """How many objects the rates count, and of how many."""
+        return rater_rates(self) if self.of_shards is None else self.of_shards.rater_rates
 
     @property
     def headline(self) -> str:
@@ -238,6 +237,22 @@ class Variations(Result):
         is_there = size[opposite][entry] > 0
         other = np.where(is_there, self.side_row[np.where(is_there, position, 0)], -1)
         return first + side[entry] // 2, self.side_row[start[0] + entry], other
+
+    def divided_with(self, rows: Sequence[int] | NDArray[np.intp]) -> NDArray[np.intp]:
+        """Rows of annotations that are wholes or parts of one another with some of these rows, and these.
+
+        Examples
+        --------
+        >>> from kalos_core import Annotations, variations
+        >>> boxes = [("ann", [0, 0, 8, 4]), ("bob", [0, 0, 4, 4]), ("bob", [4, 0, 4, 4]), ("bob", [50, 0, 4, 4])]
+        >>> rows = [{"image": 1, "rater": rater, "category": "cat", "box": box} for rater, box in boxes]
+        >>> variations(Annotations.from_rows(rows), threshold=0.6).divided_with([1]).tolist()
+        [0, 1, 2]
+        """
+        side = np.repeat(np.arange(2 * len(self)), np.diff(self.side_start))
+        divided = self.is_merged[side // 2]
+        finding, member = side[divided] // 2, self.side_row[divided]
+        return np.union1d(rows, member[np.isin(finding, finding[np.isin(member, rows)])])
 
     @cached_property
     def merged(self) -> Merged:
@@ -369,6 +384,7 @@ class VariationPart:
         How many annotations each side has.
     annotations_of_raters : (R,) int
     confused_classes : (F', 2) int
+    rater_rates : RaterRates
         As of `Variations`.
     """
 
@@ -376,12 +392,14 @@ class VariationPart:
     side_size: NDArray[np.intp]
     annotations_of_raters: NDArray[np.intp]
     confused_classes: NDArray[np.intp]
+    rater_rates: RaterRates
 
     @classmethod
     def of(cls, found: Variations) -> VariationPart:
         """Those of a table."""
         columns = {name: getattr(found, name) for name in OF_FINDINGS}
-        return cls(columns, np.diff(found.side_start), found.annotations_of_raters, found.confused_classes)
+        sides = np.diff(found.side_start)
+        return cls(columns, sides, found.annotations_of_raters, found.confused_classes, found.rater_rates)
 
     @classmethod
     def merged(cls, parts: Sequence[VariationPart], starts: NDArray[np.intp]) -> VariationPart:
@@ -393,6 +411,11 @@ class VariationPart:
             side_size=np.concatenate([part.side_size for part in parts]),
             annotations_of_raters=np.sum([part.annotations_of_raters for part in parts], axis=0),
             confused_classes=np.concatenate([part.confused_classes for part in parts]),
+            rater_rates=RaterRates(
+                parts[0].rater_rates.raters,
+                np.sum([part.rater_rates.count for part in parts], axis=0),
+                np.sum([part.rater_rates.of for part in parts], axis=0),
+            ),
         )
 
 

@@ -15,7 +15,7 @@ from tests.figures.plain import notes
 
 NAMES = ["car", "van", "bus", "dog", "gull"]
 ALPHAS = [0.9, 0.2, 0.5, None, -0.1]
-IMAGES = [20, 8, 2, 0, 5]
+IMAGES = [20, 12, 2, 0, 10]
 
 
 def test_the_hardest_class_with_enough_images_comes_first():
@@ -23,7 +23,7 @@ def test_the_hardest_class_with_enough_images_comes_first():
     assert hardest_classes(ALPHAS, IMAGES, limit=2).tolist() == [4, 1]
     assert hardest_classes([0.9, 0.2, math.nan], [1, 2, 0]).tolist() == [1, 0]  # none has enough: all
     assert hardest_classes([0.5, 0.5, 0.1], [9, 9, 9]).tolist() == [2, 0, 1]  # equal ones keep their order
-    assert left_out(ALPHAS, IMAGES, 12) == "Not shown: 1 on fewer than 5 images, 1 without an alpha."
+    assert left_out(ALPHAS, IMAGES, 12) == "Not shown: 1 on fewer than 10 images, 1 without an alpha."
     assert left_out([0.5], [9]) == ""
 
 
@@ -49,12 +49,12 @@ def test_a_bar_says_its_class_value_interval_and_count():
     (bars,) = figure.data
     assert list(bars.x) == [-0.1, 0.2, 0.9]
     assert list(bars.customdata) == [
-        "<b>gull</b>: alpha −0.100, 5 images",
-        "<b>van</b>: alpha 0.200\xa0[0.100,\xa00.300], 8 images",
+        "<b>gull</b>: alpha −0.100, 10 images",
+        "<b>van</b>: alpha 0.200\xa0[0.100,\xa00.300], 12 images",
         "<b>car</b>: alpha 0.900\xa0[0.850,\xa00.950], 20 images",
     ]
     for ends in (bars.error_x.array, bars.error_x.arrayminus):
         assert list(ends) == pytest.approx([0, 0.1, 0.05])
     assert [colour == NEUTRAL for colour in bars.marker.color] == [False, True, False]
     assert list(figure.layout.yaxis.ticktext) == ["gull", "van", "car"]
-    assert notes(figure) == ["−0.10 (5)", "0.20 (8)", "0.90 (20)"]
+    assert notes(figure) == ["−0.10 (10)", "0.20 (12)", "0.90 (20)"]

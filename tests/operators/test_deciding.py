@@ -53,6 +53,7 @@ def test_decide_and_export_resolved(dataset: fo.Dataset, tmp_path: Path) -> None
 def test_resolved(dataset: fo.Dataset) -> None:
     answer = run("resolved", dataset, field="gold", undecided="drop")
     assert (answer["labels"], answer["open"]) == (2, 5)
+    assert "3 decisions are still to be made" in answer["text"]
     assert dataset.values("gold.detections.label") == [["cat"], [], [], [], [], ["cat"]]
     run("resolved", dataset, key="run", field="all")
     assert kf.load_metrics(dataset, "all").settings["undecided"] == "majority"
@@ -64,14 +65,21 @@ def test_report(dataset: fo.Dataset, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     assert str(path) in run("report", dataset, path=str(path), title="Cats")["text"]
     assert "<h1>Cats</h1>" in path.read_text(encoding="utf-8")
-    asked = {"key": "run", "path": str(path), "panel_id": "p", "panel_state": {}, "download": True}
-    found = post("report", dataset, asked)  # as the App's button sends it
+    assert f"{dataset.name}-run.html" in form("report", dataset)["path"].view.description
+
+
+@pytest.mark.parametrize(
+    ("operator", "name", "begins"),
+    [("report", "run.html", b"<!doctype html>"), ("export_resolved", "run-resolved.json", b"{")],
+)
+def test_a_file_without_a_path_is_downloaded(dataset: fo.Dataset, operator: str, name: str, begins: bytes) -> None:
+    found = post(operator, dataset, {"key": "run", "panel_id": "p", "panel_state": {}})  # as the App's button sends it
     found.raise_exceptions()
-    assert f"How far the raters of {dataset.name} agree: run" in path.read_text(encoding="utf-8")
     (sent,) = [call.params for call in found.executor._requests if call.operator_uri.endswith("browser_download")]
-    assert sent["filename"] == "report.html"
-    assert base64.b64decode(sent["url"].partition("base64,")[2]) == path.read_bytes()
-    assert form("report", dataset)["download"].type.__class__.__name__ == "Boolean"
+    assert sent["filename"] == f"{dataset.name}-{name}"
+    assert base64.b64decode(sent["url"].partition("base64,")[2]).startswith(begins)
+    with pytest.raises(ExecutionError, match="expected the path of a file"):
+        run(operator, dataset, key="run")
 
 
 def test_what_cannot_be_written(dataset: fo.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,3 +99,11 @@ found = foo.list_operators(builtin=False)
 panels = [one for one in found if isinstance(one, foo.Panel)]
 print(len(found) - len(panels), len(panels))
 """
+
+
+@pytest.mark.parametrize("word", ["annotator", "agreement", "error", "import", "disagreement"])
+def test_the_operator_browser_finds_us(word: str) -> None:
+    """It looks for what is typed, whole, in the label, the address and the description (FiftyOne 1.22, `src-*.js`)."""
+    listed = [operator.config for operator in foo.list_operators() if operator.plugin_name == "@kalos/variation"]
+    shown = [config for config in listed if not config.unlisted]
+    assert any(word in f"{config.label}\n{config.description}".lower() for config in shown)

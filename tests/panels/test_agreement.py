@@ -39,7 +39,7 @@ def test_the_overview_leads_to_a_report_and_to_images_for_one_more_rater(own_tri
     report = panel.shown["next_row"]["type"]["properties"]["report"]["view"]["params"]
     assert prompted(panel.send("prompt", **report)) == ("report", {"key": "agreement"})
     operations = panel.send("overview_show_next")
-    found = kf.next_to_rate(own_trio, "agreement", 20)
+    found = kf.next_to_rate(own_trio, "agreement", 20, write=True)
     assert samples_of(own_trio, operations) == found.image.tolist()
     assert found.headline.splitlines()[0] in panel.text()
     assert f"expected to fall by {percent_text(found.taken)}" in panel.state["in_grid"]

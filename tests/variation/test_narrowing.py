@@ -19,7 +19,10 @@ def test_by_hand():
     dog = narrowed_variations(found, category="dog")
     assert {name: count for name, count in dog.counts.items() if count} == {"wrong_class": 1, "additional": 1}
     assert dog.own.tolist() == [0, 2]
-    assert np.isnan(dog.rates["ann"]["missing"])
+    assert dog.rater_rates.counts["ann"]["missing"] == (1, 2)  # of the objects that bob calls dogs
+    assert np.isnan(dog.rates["ann"]["additional"])
+    alone = narrowed_variations(found, "dog", "ann")
+    assert alone.rater_rates.counts == dog.rater_rates.counts  # a rate of one rater needs those of the others
     assert dog.rates["bob"]["additional"] == 50
     assert narrowed_variations(found, "bench").merged.whole_rater.tolist() == ["ann"]
 

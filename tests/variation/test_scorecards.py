@@ -21,14 +21,17 @@ def test_by_hand():
     """Findings: merged (the bench), wrong class (cat and dog), and the dog that ann lacks; ann has 2 labels, bob 4."""
     ann, bob = cards_of(two_raters())
     assert (ann.images, ann.labels, bob.images, bob.labels) == (2, 2, 2, 4)
-    assert {name: rate for name, rate in ann.rates.items() if rate} == {"merged": 50, "wrong_class": 50, "missing": 50}
+    of_ann = {"merged": 50, "merges": 50, "wrong_class": 50, "missing": 25}  # of the 4 objects of bob, the other rater
+    assert {name: rate for name, rate in ann.rates.items() if rate} == of_ann
+    assert (ann.counts["missing"], ann.counts["merges"], bob.counts["splits"]) == ((1, 4), (1, 2), (2, 4))
     assert {name: rate for name, rate in bob.rates.items() if rate} == {
-        "merged": 25,
+        "merged": 50,
+        "splits": 50,
         "wrong_class": 25,
         "additional": 25,
     }
     assert (ann.merges, ann.splits, ann.merges_with, ann.splits_with) == (50, 0, {"bob": 1}, {})
-    assert (bob.merges, bob.splits, bob.merges_with, bob.splits_with) == (0, 25, {}, {"ann": 1})
+    assert (bob.merges, bob.splits, bob.merges_with, bob.splits_with) == (0, 50, {}, {"ann": 1})
     assert (ann.confusions, bob.confusions) == ((Confused("cat", "dog", 1),), (Confused("dog", "cat", 1),))
     assert ann.examples == {"merged": ("whole",), "wrong_class": ("cat",), "missing": ("alone",)}
     assert bob.examples == {"merged": ("left", "right"), "wrong_class": ("dog",), "additional": ("alone",)}

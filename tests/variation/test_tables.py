@@ -51,8 +51,11 @@ def test_counts_and_rates_by_hand():
     assert nonzero(seen["bob"]) == {"wrong_class": 2, "additional": 2, "missing": 1}
     #  cid: correct with ann, wrong class with bob; alone with the second cat; misses bob's emu
     assert nonzero(seen["cid"]) == {"correct": 1, "wrong_class": 1, "additional": 2, "missing": 1}
-    for rater, own in (("ann", 1), ("bob", 2), ("cid", 2)):
-        assert found.rates()[rater] == {name: 100 * count / own for name, count in seen[rater].items()}
+    # only bob stands against both others about a class; bob's emu and cid's second cat are nobody else's
+    rates = {name: nonzero(own) for name, own in found.rates().items()}
+    assert rates == {"ann": {}, "bob": {"wrong_class": 50, "additional": 50}, "cid": {"additional": 50}}
+    missing = {name: own["missing"] for name, own in found.rater_rates.counts.items()}
+    assert missing == dict.fromkeys(("ann", "bob", "cid"), (0, 1))  # the object that all three have
     assert (len(found.merged), found.merged.parts.tolist(), len(found.merged.part)) == (0, [], 0)
     assert found.split_by() == found.merged_by() == {"ann": 0, "bob": 0, "cid": 0}
 
@@ -109,7 +112,8 @@ def test_copies_are_counted(width, share):
 def test_a_rater_without_an_annotation_has_no_rates():
     rates = variations(table(("ann", "cat", 0, 9), raters=["ann", "bob"])).rates()
     assert rates["ann"]["additional"] == 100
-    assert np.isnan(list(rates["bob"].values())).all()
+    assert {name for name, rate in rates["bob"].items() if not np.isnan(rate)} == {"missing"}
+    assert rates["bob"]["missing"] == 100
 
 
 def parts():

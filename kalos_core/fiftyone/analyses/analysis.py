@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Annotated, Any
 
-from kalos_core.errors import InputError, lookup, warn
-from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, sources_of
+from kalos_core.errors import InputError, listed, lookup, warn
+from kalos_core.fiftyone.dataset.found import found_raters
+from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, rater_fields, sources_of
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
@@ -102,14 +103,18 @@ def analyse(samples: Any, key: str, settings: AnalysisArguments) -> Analysis:
     chosen, given = settings.part(Selection), settings.settings or {}
     check_samples(samples)
     shared = {"similarity": settings.similarity, "threshold": settings.threshold}
-    members = _members(samples, chosen, settings.kinds)
+    families = {kind.family.name: kind.family for kind in _table().values()}
+    of_family = {name: _selection_of(samples, chosen, family) for name, family in families.items()}
+    members = _members(samples, of_family, settings.kinds)
     for name in given:
         lookup({kind.name: kind for kind in members}, name, "settings")
     calls = []
     for kind in members:
         taken = arguments_of(kind.compute)
         own = {name: value for name, value in shared.items() if name in taken}
-        calls.append((kind, {**chosen.arguments(), **own, **given.get(kind.name, {})}))
+        read = of_family[kind.family.name]
+        usual = kind.in_analysis(samples, read) if kind.in_analysis else {}
+        calls.append((kind, {**read.arguments(), **own, **usual, **given.get(kind.name, {})}))
     return _compute(samples, key, calls, settings.progress)
 
 
@@ -189,7 +194,19 @@ def _table() -> dict[str, AnyKind]:
     return {name: kind for name, kind in KINDS.items() if kind.suffix}
 
 
-def _members(samples: Any, selection: Selection, kinds: Sequence[str] | None) -> list[AnyKind]:
+def _selection_of(samples: Any, chosen: Selection, family: Family) -> Selection:
+    """The raters to read: of image-level labels and masks those found, where none are stored and none were named."""
+    if family is OBJECTS or chosen.raters is not None or chosen.field is not None or rater_fields(samples, family):
+        return chosen
+    found = next((entry for entry in found_raters(samples) if entry.family == family.name), None)
+    if found is None:
+        return chosen
+    warn(f"raters: none are stored, so that every field of {family.name} is one: {listed(found.raters)}")
+    read = found.selection
+    return replace(chosen, raters=read.raters, field=read.field, rater_attribute=read.rater_attribute)
+
+
+def _members(samples: Any, selections: Mapping[str, Selection], kinds: Sequence[str] | None) -> list[AnyKind]:
     """The kinds of runs to be made: those named, or those for which several raters have labels."""
     table = _table()
     if kinds is not None:
@@ -198,7 +215,7 @@ def _members(samples: Any, selection: Selection, kinds: Sequence[str] | None) ->
         if isinstance(kinds, str) or not len(kinds):
             raise InputError(f"kinds: expected one or more of {', '.join(table)}, got {kinds!r}")
         return [kind for name, kind in table.items() if name in kinds]
-    found = [kind for kind in table.values() if _is_rated(samples, selection, kind.family)]
+    found = [kind for kind in table.values() if _is_rated(samples, selections[kind.family.name], kind.family)]
     return found or [kind for kind in table.values() if kind.family is OBJECTS]  # whose refusal says what is missing
 
 

@@ -11,11 +11,13 @@ import numpy as np
 
 from kalos_core.display import count_text, with_interval
 from kalos_core.drawing import Drawing
-from kalos_core.errors import InputError, Undefined
+from kalos_core.errors import InputError, Undefined, lookup
 from kalos_core.fiftyone.analyses.summaries import overview_of, rater_scorecard
+from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.deciding.decide import decisions
 from kalos_core.fiftyone.deciding.queue import disputed_units
 from kalos_core.fiftyone.deciding.results import training_list
+from kalos_core.fiftyone.deciding.units import draw_together
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.agreement.sample import draw_unit
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics, unit_boundaries_of
@@ -28,8 +30,8 @@ from kalos_core.fiftyone.runs.table import KINDS, Part
 from kalos_core.nominal import LabelTruth, QuestionGrades
 from kalos_core.pixels import BoundaryAgreement
 from kalos_core.pixels.paired import PairedRaters
-from kalos_core.report import Block, Section, Study, Table, Text, captioned, graded_table, write_report
-from kalos_core.report.studies import SIDE, WORST, Examples, examples_of
+from kalos_core.report import Block, Section, Study, Table, Text, captioned, feedback_sheet, graded_table, write_report
+from kalos_core.report.studies import DIVIDED, SIDE, WORST, Examples, examples_of
 from kalos_core.text import plain
 
 if TYPE_CHECKING:
@@ -159,21 +161,74 @@ def _worst(samples: Any, run: AnyRun) -> Iterator[Drawing]:
 
 
 def _examples(samples: Any, analysis: Analysis, run: AnyRun) -> Examples:
-    def draw(label: str, others: bool) -> Drawing | None:
-        return _drawn(samples, run, label, others=others)
+    def draw(label: str, divided: bool) -> Drawing | None:
+        return _example(samples, run, label, divided)
 
     return examples_of(rater_scorecard(samples, analysis.key), draw)
 
 
-def _drawn(
-    samples: Any, run: AnyRun, labels: str | Sequence[str], sample_id: str | None = None, others: bool = False
-) -> Drawing | None:
+def _drawn(samples: Any, run: AnyRun, labels: Sequence[str], sample_id: str) -> Drawing | None:
     """The unit of some labels; None for those that are gone since, or have no outline."""
+    return _or_none(lambda: draw_unit(samples, run.key, labels, sample_id, longest_side=SIDE))
+
+
+def _example(samples: Any, run: AnyRun, label: str, divided: bool) -> Drawing | None:
+    """The unit of a label, with the wholes and parts that it belongs to where that is what it is an example of."""
+    draw = draw_together if divided else draw_unit
+    return _or_none(lambda: draw(samples, run.key, label, longest_side=SIDE))
+
+
+def _or_none(draw: Callable[[], Drawing]) -> Drawing | None:
     try:
-        drawing = draw_unit(samples, run.key, labels, sample_id, others=others, longest_side=SIDE)
+        drawing = draw()
     except InputError:
         return None
     return replace(drawing, title=Path(drawing.title).name)
+
+
+EXAMPLES = 2
+"""Drawn examples of each type on a sheet."""
+
+
+def feedback(samples: Any, key: str, rater: str, lens: Lens = Lens()) -> str:  # noqa: B008
+    """The sheet of one rater as a page of HTML that needs no network: rates with their counts, and drawn examples.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an analysis, or of one of its runs.
+    rater : str
+    lens : Lens
+        Its rater is not heeded.
+
+    Raises
+    ------
+    InputError
+        If there is no such analysis or rater.
+
+    Examples
+    --------
+    >>> import fiftyone as fo
+    >>> from kalos_core.fiftyone import analyse
+    >>> dataset = fo.Dataset()
+    >>> def boxes(*left):
+    ...     found = [fo.Detection(label="cat", bounding_box=[x, 0.1, 0.2, 0.3]) for x in left]
+    ...     return fo.Detections(detections=found)
+    >>> sample = fo.Sample("a.jpg", raters=["ann", "bob"], ann=boxes(0.1), bob=boxes(0.1, 0.6))
+    >>> _ = dataset.add_sample(sample)
+    >>> _ = analyse(dataset, "first", kinds=["agreement", "variations"], raters=("ann", "bob"))
+    >>> "1 of 2 objects that most others have" in feedback(dataset, "first", "ann")
+    True
+    >>> dataset.delete()
+    """
+    cards = {card.rater: card for card in rater_scorecard(samples, key, lens)}
+    card, run = lookup(cards, rater, "rater"), find_analysis(samples, key).run("agreement")
+    drawings: dict[str, list[Drawing]] = {}
+    for kind, labels in card.examples.items() if run else ():
+        drawn = (_example(samples, run, label, kind in DIVIDED) for label in labels[:EXAMPLES])
+        drawings[kind] = [drawing for drawing in drawn if drawing is not None]
+    return feedback_sheet(card, {kind: drawn for kind, drawn in drawings.items() if drawn})
 
 
 def _decided(samples: Any, run: AnyRun) -> dict[str, list[Any]]:

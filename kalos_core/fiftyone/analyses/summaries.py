@@ -10,11 +10,14 @@ from kalos_core.calibration import ThresholdAdvice
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.deciding.queue import count_disputes
+from kalos_core.fiftyone.deciding.units import is_decidable
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
+from kalos_core.fiftyone.kinds.pixels.kind import pixel_classes
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
+from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.kept import kept
 from kalos_core.fiftyone.runs.stored import count_changes, find_analysis, load_details
-from kalos_core.statements import Statement
+from kalos_core.statements import Statement, statements_on_labels, statements_on_pixels
 from kalos_core.variation import Scorecard, rater_scorecards
 
 
@@ -113,15 +116,53 @@ def overview_of(samples: Any, key: str, lens: Lens = Lens()) -> list[Statement]:
     agreement, variations, ceiling = map(analysis.run, ("agreement", "variations", "convergence"))
     part = narrowed_metrics(samples, agreement.key, lens) if agreement else None
     found = narrowed_variations(samples, variations.key, lens) if variations else None
-    counted = count_disputes(samples, agreement.key) if agreement else None
     newest = agreement or next(iter(analysis.runs.values()))
-    return kalos_core.statements.statements(
-        part,
-        found,
-        ceiling.metrics["whole"] if ceiling else None,
-        (counted.all, counted.decided) if counted else None,
-        count_changes(samples, newest.key),
+    return [
+        *_of_labels(samples, analysis),
+        *_of_masks(samples, analysis),
+        *kalos_core.statements.statements(
+            part,
+            found,
+            ceiling.metrics["whole"] if ceiling else None,
+            _decisions(samples, analysis),
+            count_changes(samples, newest.key),
+            ceiling.metrics["route"] if ceiling else "measured",
+            _advice(samples, analysis),
+        ),
+    ]
+
+
+def _of_labels(samples: Any, analysis: Analysis) -> list[Statement]:
+    run = analysis.run("image_labels")
+    if run is None:
+        return []
+    details, metrics = load_details(samples, run.key).details, run.metrics
+    return statements_on_labels(
+        details.agreement, details.accuracy, details.directions, metrics["disputed"], metrics["images"]
     )
+
+
+def _of_masks(samples: Any, analysis: Analysis) -> list[Statement]:
+    run = analysis.run("pixels")
+    return [] if run is None else statements_on_pixels(pixel_classes(load_details(samples, run.key).details))
+
+
+def _decisions(samples: Any, analysis: Analysis) -> tuple[int, int] | None:
+    """How many decisions the runs of an analysis need, and how many are made; None where nothing can be decided."""
+    runs = [run for run in analysis.runs.values() if is_decidable(run)]
+    counted = [count_disputes(samples, run.key) for run in runs]
+    return (sum(of.all for of in counted), sum(of.decided for of in counted)) if counted else None
+
+
+def _advice(samples: Any, analysis: Analysis) -> ThresholdAdvice | None:
+    """Of a calibration that has the similarity in use; None where there is none."""
+    run, used = analysis.run("calibration"), analysis.run("agreement") or analysis.run("variations")
+    if run is None or used is None:
+        return None
+    found, similarity = load_details(samples, run.key).details, used.settings["similarity"]
+    if similarity not in [entry.name for entry in found]:
+        return None
+    return kalos_core.calibration.threshold_advice(found, similarity, used.settings["threshold"])
 
 
 def threshold_advice(samples: Any, key: str) -> ThresholdAdvice:

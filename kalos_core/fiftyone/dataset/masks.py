@@ -22,7 +22,7 @@ from kalos_core.fiftyone.dataset.document import RaterRecord
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
 from kalos_core.fiftyone.dataset.opened import Opened
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, MASKS, LabelSource, mask_classes, mask_sources
-from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes, every_sample
+from kalos_core.fiftyone.dataset.samples import SIZE, check_samples, check_sizes, every_sample, fill_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.options import checked
 from kalos_core.pixels import LabelStack, MaskStack, mask_stacks
@@ -321,8 +321,10 @@ class StoredMasks(RaterMasks):
         """Each image with what is stored of the raters who are assigned, and its height and width."""
         paths = [f"{field}.{name}" for field in self.fields for name in ("mask", "mask_path")]
         chosen = every_sample(self.view).select(self.images[list(batch)].tolist())
-        columns: Columns = next(stream(chosen, ["id", *paths, "metadata.height", "metadata.width"]), {"id": []})
+        columns: Columns = next(stream(chosen, ["id", "filepath", *paths, *SIZE]), {"id": []})
         row_of = {key: row for row, key in enumerate(columns["id"])}
+        if columns["id"]:
+            fill_sizes(columns)
         for image in batch:
             row = row_of.get(self.images[image])
             if row is None:
@@ -332,7 +334,7 @@ class StoredMasks(RaterMasks):
                 for rater, field, is_assigned in zip(self.raters, self.fields, self.assigned[image], strict=True)
                 if is_assigned
             }
-            yield image, given, (columns["metadata.height"][row], columns["metadata.width"][row])
+            yield image, given, (columns[SIZE[1]][row], columns[SIZE[0]][row])
 
 
 def field_pixels(stored: Any, path: str | None) -> NDArray[Any] | None:

@@ -27,7 +27,7 @@ from kalos_core.fiftyone.dataset.digests import digests
 from kalos_core.fiftyone.dataset.document import RaterRecord
 from kalos_core.fiftyone.dataset.opened import Opened, attributes_of, what_to_read
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD
-from kalos_core.fiftyone.dataset.samples import check_samples, check_sizes
+from kalos_core.fiftyone.dataset.samples import SIZE, check_samples, check_sizes, fill_sizes
 from kalos_core.fiftyone.dataset.selection import Selection
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class Labels:
     ----------
     annotations : Annotations
         Images are sample ids, ids are label ids (each once in a list of labels: a field that was cloned has the ids of
-        the first), coordinates are pixels (fractions of the image where its size is unknown).
+        the first), coordinates are pixels (fractions of the image where its size is unknown
+        and its file cannot be measured).
     selection : Selection
         What was asked for, with the raters that were found.
     fields, paths : tuple of str
@@ -273,7 +274,7 @@ class _Reading:
             if opened.rule == "labelled" or source.is_synthetic
         }
         self.attributes = [list(dict.fromkeys([*attributes_of(source, kinds), *more])) for source in self.sources]
-        self.paths = ["id", "filepath", "metadata.width", "metadata.height", *opened.fields, *self.types]
+        self.paths = ["id", "filepath", *SIZE, *opened.fields, *self.types]
         for source, names in zip(self.sources, self.attributes, strict=True):
             self.paths += [f"{source.path}.{name}" for name in names]
         self.limits = limits_of(opened.facts)
@@ -288,6 +289,7 @@ class _Reading:
 
     def block(self, columns: Columns) -> _Made:
         """The annotations of a block of samples."""
+        fill_sizes(columns)
         rows = self._flat(columns)
         if any(mask is not None for mask in rows.table.mask):
             check_sizes(columns["filepath"], _sizes(columns, NAN), "masks")
@@ -455,7 +457,7 @@ def _name(rater: object) -> str | None:
 def _sizes(columns: Mapping[str, list[Any]], unknown: float) -> list[tuple[float, float]]:
     return [
         (width, height) if width and height else (unknown, unknown)
-        for width, height in zip(columns["metadata.width"], columns["metadata.height"], strict=True)
+        for width, height in zip(*(columns[name] for name in SIZE), strict=True)
     ]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import fiftyone.core.clips as focl
 import fiftyone.core.collections as foc
 import fiftyone.core.patches as fop
 import fiftyone.core.video as fov
+from PIL.ExifTags import Base
 
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.internals import root_of
+from kalos_core.files import open_image
 
 SCENES = ("3d", "point-cloud")
 MEDIA = ("image", *SCENES)
@@ -68,5 +71,43 @@ def check_sizes(files: Iterable[str], sizes: Iterable[tuple[float, float]], argu
     if unknown:
         raise InputError(
             f"{argument}: the size of {len(unknown):,} of {len(known):,} images is unknown ({listed(unknown)}); "
-            "run compute_metadata() on the data set first"
+            "their files are not there to be measured, and compute_metadata() was not run"
         )
+
+
+SIZE = ("metadata.width", "metadata.height")
+"""Where FiftyOne keeps the size of an image, if anybody computed it."""
+
+TURNED = 5
+"""From this EXIF orientation on, an image is shown with its sides exchanged."""
+
+
+def fill_sizes(columns: Mapping[str, list[Any]]) -> None:
+    """Read the sizes of images that FiftyOne does not know from the heads of their files; nothing is stored.
+
+    Parameters
+    ----------
+    columns : mapping of str to list
+        With ``"filepath"`` and the columns of `SIZE`, which are filled; None stays where there is no readable image.
+    """
+    widths, heights = (columns[name] for name in SIZE)
+    for row, path in enumerate(columns["filepath"]):
+        if not (widths[row] and heights[row]):
+            widths[row], heights[row] = size_of_file(path)
+
+
+def size_of_file(path: str) -> tuple[int, int] | tuple[None, None]:
+    """Width and height of an image as it is shown; (None, None) where there is no readable image."""
+    if not os.path.isfile(path):
+        return None, None
+    try:
+        with open_image(path) as opened:
+            width, height = opened.size
+            return (height, width) if opened.getexif().get(Base.Orientation, 1) >= TURNED else (width, height)
+    except InputError:  # as if it was not there: labels can be compared without it
+        return None, None
+
+
+def unmeasured(samples: Any) -> int:
+    """How many samples have no size in the data set, so that their files are measured."""
+    return len(samples) - (samples.count(SIZE[0]) if samples.has_field(SIZE[0]) else 0)

@@ -20,7 +20,7 @@ from kalos_core.fiftyone.deciding.units import (
     unit_paths,
 )
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
-from kalos_core.fiftyone.kinds.agreement.values import DECIDED, OPEN, WAITING
+from kalos_core.fiftyone.kinds.agreement.values import DECIDED, OPEN, WAITING, open_decisions
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.table import CARRIED
 from kalos_core.fiftyone.runs.upkeep import writing_beside
@@ -271,7 +271,7 @@ def add(
             {**where, names.decisions: {"$size": len(before)}},  # nothing is ever taken out of it
             {
                 "$push": {names.decisions: {"$each": entries}},
-                "$set": {names.queue: queue, names.disputes: sum(entry["state"] == OPEN for entry in queue)},
+                "$set": {names.queue: queue, names.disputes: open_decisions(queue)},
             },
         )
         if answer.matched_count:

@@ -149,7 +149,10 @@ def disputed_units(samples: Any, key: str, sample_id: str) -> list[DisputedUnit]
 
 @dataclass(frozen=True)
 class DisputeCount:
-    """How many units are in dispute: ``all`` is ``decided`` and ``waiting`` for the guideline and ``open``."""
+    """How many decisions there are to be made: ``all`` is ``decided`` and ``waiting`` for the guideline and ``open``.
+
+    A whole and its parts are one, as `decide` takes them.
+    """
 
     all: int
     decided: int
@@ -158,9 +161,17 @@ class DisputeCount:
 
 
 def count_disputes(samples: Any, key: str) -> DisputeCount:
-    """How many units of an agreement are in dispute, and how far they are; the database counts."""
+    """How many decisions an agreement or its regions in dispute need, and how far they are; the database counts."""
     queue = load_decidable(samples, key).names.queue
-    stages = [{"$unwind": f"${queue}"}, {"$sortByCount": f"${queue}.state"}]
+    states = {"$addToSet": f"${queue}.state"}
+    together = {"sample": "$_id", "unit": f"${queue}.together"}
+    first = {"$switch": {"branches": [{"case": {"$in": [state, "$states"]}, "then": state} for state in QUEUED]}}
+    stages = [
+        {"$project": {queue: True}},
+        {"$unwind": f"${queue}"},
+        {"$group": {"_id": together, "states": states}},
+        {"$sortByCount": first},
+    ]
     found = {entry["_id"]: entry["count"] for entry in collection(samples).aggregate(stages)}
     counts = [found.get(state, 0) for state in (DECIDED, WAITING, OPEN)]
     return DisputeCount(sum(counts), *counts)
@@ -190,7 +201,7 @@ def view_of_queue(
 
 @dataclass(frozen=True)
 class QueuedImage:
-    """An image of the queue: its alpha (of regions of pixels its mean F1), and how many units are ``open`` on it."""
+    """An image of the queue, its alpha (of regions of pixels its mean F1) and how many decisions are ``open``."""
 
     sample_id: str
     file: str
@@ -229,11 +240,12 @@ def queued_images(
         if name in wanted:
             fits.append({"$in": [{"$literal": wanted[name]}, f"$$entry.{name}"]})
     there = {"$filter": {"input": f"${names.queue}", "as": "entry", "cond": {"$and": fits}}}
+    distinct = {"$setUnion": {"$map": {"input": there, "as": "entry", "in": "$$entry.together"}}}
     stages = [
         {"$match": {names.disputes: {"$gt": 0}, names.queue: {"$elemMatch": wanted}}},
         {"$sort": {order_field(run): 1, "_id": 1}},
         {"$limit": check_whole(count, "count", 1)},
-        {"$project": {"filepath": True, "alpha": f"${order_field(run)}", "open": {"$size": there}}},
+        {"$project": {"filepath": True, "alpha": f"${order_field(run)}", "open": {"$size": distinct}}},
     ]
     return [
         QueuedImage(str(found["_id"]), Path(found["filepath"]).name, found["alpha"], found["open"])

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from bson import ObjectId
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from kalos_core._agreement import Agreement, AgreementSettings
 from kalos_core.annotations import Annotations
+from kalos_core.decisions import joined_units
 from kalos_core.drawing import Drawing
 from kalos_core.drawing.draw import draw_members
 from kalos_core.errors import InputError, KalosWarning, repr_of
@@ -23,7 +22,7 @@ from kalos_core.fiftyone.dataset.database import collection
 from kalos_core.fiftyone.dataset.masks import Stacks, open_masks
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT
-from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, read_sample, units_on
+from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, draw_unit, read_sample, units_on
 from kalos_core.fiftyone.kinds.agreement.settings import matching
 from kalos_core.fiftyone.kinds.agreement.stored import stored_units
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, has_regions
@@ -43,7 +42,12 @@ DecidableRun = Run[Any, Any, Any, Any]
 def decidable_runs(samples: Any) -> list[DecidableRun]:
     """All of them, the newest first."""
     found: list[DecidableRun] = list_runs(samples, (AGREEMENT.name, PIXELS.name), info=True)
-    return [run for run in found if run.kind == AGREEMENT.name or has_regions(run)]
+    return [run for run in found if is_decidable(run)]
+
+
+def is_decidable(run: DecidableRun) -> bool:
+    """Whether a run has units in dispute to decide about."""
+    return run.kind == AGREEMENT.name or (run.kind == PIXELS.name and has_regions(run))
 
 
 def load_decidable(samples: Any, key: str) -> DecidableRun:
@@ -137,11 +141,7 @@ class MatchedUnits:
         if how is None:
             return np.arange(count)
         found = variations(self.annotations, get_similarity(how.measure), how.threshold, pairs=self.pairs)
-        finding, row, other = found.members()
-        joined = found.is_merged[finding]
-        ends = self.unit_of[row[joined]], self.unit_of[other[joined]]
-        edges = csr_array((np.ones(len(ends[0])), ends), shape=(count, count))
-        return np.asarray(connected_components(edges, directed=False)[1], dtype=np.intp)
+        return joined_units(found, self.unit_of, count)
 
     def together(self, units: Iterable[int]) -> list[int]:
         """All units of the wholes and parts that some units belong to."""
@@ -174,6 +174,32 @@ class MatchedUnits:
                 own = table.category[inside & (table.rater == rater)]
                 given[name] = tuple(table.categories[own].tolist())
         return given
+
+
+def draw_together(samples: Any, key: str, label_id: str, sample_id: str | None = None, **options: Any) -> Drawing:
+    """The unit of a label with the wholes and parts that it belongs to, so that the legend counts all of them.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an agreement.
+    label_id : str
+    sample_id : str, optional
+        Of its sample, which is looked for without it.
+    **options
+        As in `draw_unit`.
+
+    Raises
+    ------
+    InputError
+        For a label that the run did not match; `NotInRun` for a sample that is not part of it.
+    """
+    run = load_decidable(samples, key)
+    found = sample_id or next(iter(run.view.match_labels(ids=[label_id]).values("id")), "")
+    matched = MatchedUnits.of_sample(samples, run, found)
+    together = matched.labels(matched.together(matched.units_of([label_id])))
+    return draw_unit(samples, run.key, together or label_id, found, **options)
 
 
 MARGIN = 0.5

@@ -19,7 +19,7 @@ from PIL import Image
 
 from kalos_core.annotations import Annotations
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, KalosWarning, warn
+from kalos_core.errors import InputError, KalosWarning, listed, warn
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse_labels
 from kalos_core.fiftyone.analyses.analysis import free_analysis_key
 from kalos_core.fiftyone.dataset.coordinates import CROWD, FILE_ID
@@ -35,6 +35,7 @@ from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.readers import read_labels
 from kalos_core.readers.formats import find_reader, options_of
 from kalos_core.readers.images import ImageFiles, KnownImages, Placement, place_images
+from kalos_core.text import plain
 
 ANALYSIS = "analysis"
 """The key of an analysis that follows a load, if it is free."""
@@ -196,13 +197,55 @@ def check_images(
     Traceback (most recent call last):
     kalos_core.errors.InputError: images: expected a folder with all 1 image of labels.json, got none for 1, ...
     """
-    about = Path(labels).stat()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)  # what is loaded is warned of when it is loaded
-        reading["images"] = None if images is None else str(images)
-        annotations = _read_once(str(labels), (about.st_mtime_ns, about.st_size), json.dumps(reading))
+    annotations = _read_quietly(labels, images, reading)
     known = {} if dataset is None else known_images(dataset).paths
     place_images(annotations, _source(labels), KnownImages(known), ImageFiles(labels, images))
+
+
+def preview_raters(
+    labels: str | os.PathLike[str], *, images: str | os.PathLike[str] | None = None, **reading: Any
+) -> str:
+    """What a file of labels holds, in a sentence: raters, images, annotations and classes; nothing is loaded.
+
+    Parameters
+    ----------
+    labels, images, **reading
+        As in `check_images`.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be used.
+
+    Examples
+    --------
+    >>> import json
+    >>> from pathlib import Path
+    >>> row = {"id": 1, "image_id": 1, "category_id": 1, "rater_id": "ann", "bbox": [1, 1, 5, 5]}
+    >>> image = {"id": 1, "file_name": "a.jpg", "width": 9, "height": 9, "rater_list": ["ann", "bob"]}
+    >>> data = {"images": [image], "categories": [{"id": 1, "name": "cat"}], "annotations": [row]}
+    >>> _ = Path("labels.json").write_text(json.dumps(data))
+    >>> preview_raters("labels.json")
+    '2 raters (ann: 1, bob: 0), 1 image, 1 annotation (box), 1 class (cat)'
+    """
+    found = _read_quietly(labels, images, reading)
+    own = np.bincount(found.rater, minlength=len(found.raters)).tolist()
+    raters = listed([f"{plain(name)}: {count:,}" for name, count in zip(found.raters.tolist(), own, strict=True)], 8)
+    classes = listed(map(plain, found.categories.tolist()), 8)
+    return (
+        f"{number_of(len(found.raters), 'rater')} ({raters}), {number_of(len(found.images), 'image')}, "
+        f"{number_of(len(found), 'annotation')} ({', '.join(found.shapes)}), "
+        f"{number_of(len(found.categories), 'class')} ({classes})"
+    )
+
+
+def _read_quietly(labels: Any, images: Any, reading: dict[str, Any]) -> Annotations:
+    """A file of labels; what is loaded is warned of when it is loaded."""
+    about = Path(labels).stat()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KalosWarning)
+        given = {**reading, "images": None if images is None else str(images)}
+        return _read_once(str(labels), (about.st_mtime_ns, about.st_size), json.dumps(given))
 
 
 @lru_cache(maxsize=1)

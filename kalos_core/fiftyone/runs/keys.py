@@ -22,6 +22,7 @@ TEXT: FieldArguments = {"ftype": fo.StringField}
 NUMBERS: FieldArguments = {"ftype": fo.ListField}
 TEXTS: FieldArguments = {"ftype": fo.ListField, "subfield": fo.StringField}
 DOCUMENTS: FieldArguments = {"ftype": fo.ListField, "subfield": fo.DictField}
+READ_ONLY: FieldArguments = {"read_only": True}
 
 
 def _sample(how: FieldArguments | None, description: str | None = None) -> Any:
@@ -30,8 +31,8 @@ def _sample(how: FieldArguments | None, description: str | None = None) -> Any:
 
 
 def _label(how: FieldArguments) -> Any:
-    """The name of an attribute of labels, and what it is declared with."""
-    return field(init=False, metadata={"of": "labels", "how": how})
+    """The name of an attribute of labels, and what it is declared with; FiftyOne's *Annotate* shows it read-only."""
+    return field(init=False, metadata={"of": "labels", "how": {**how, **READ_ONLY}})
 
 
 @dataclass(frozen=True)
@@ -60,19 +61,22 @@ class RunNames:
     unit: str = _label(WHOLE)
     # its units in dispute: each with how far it is decided, how many are open, and all that was decided
     queue: str = _sample(DOCUMENTS, "Units in dispute, each with its classes, who stands alone, and its state")
-    disputes: str = _sample(WHOLE, "How many units are in dispute and still open")
+    disputes: str = _sample(WHOLE, "How many decisions about units in dispute are still open")
     decisions: str = _sample(DOCUMENTS, "What was decided about units, the latest last")
     next: str = _sample(WHOLE, "Order of the images for one more rater")
     # resolved labels: what was noted with a decision, and who decided
     note: str = _label(TEXT)
     who: str = _label(TEXT)
-    # variations: of each finding of a label its type, the other rater, their class, and the similarity
+    # variations: of each finding of a label its type, the other rater, their class, and the similarity; all raters
+    # who drew a whole where others have parts, and all who lack it
     all: str = _label(TEXTS)
     raters: str = _label(TEXTS)
     classes: str = _label(TEXTS)
     similarities: str = _label(NUMBERS)
     similarity: str = _label(NUMBER)
     match: str = _label(TEXTS)
+    merged_by: str = _label(TEXTS)
+    missed_by: str = _label(TEXTS)
     # objects of an estimated truth: how likely each is one, the raters who say otherwise, and labels that are none
     existence: str = _label(NUMBER)
     against: str = _label(TEXTS)
@@ -125,7 +129,7 @@ class RunNames:
 
     def declared(self, *names: str) -> dict[str, FieldArguments]:
         """Some of the fields and attributes, with what each is declared with."""
-        known = {self.main: TEXT, **self._named("samples"), **self._named("labels")}
+        known = {self.main: {**TEXT, **READ_ONLY}, **self._named("samples"), **self._named("labels")}
         return {name: known[name] for name in names}
 
     def fields_for(self, samples: Any, names: Iterable[str]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from bson import ObjectId
 from numpy.typing import NDArray
 
 from kalos_core.arrays import give_back_memory
+from kalos_core.display import number_of
 from kalos_core.fiftyone.dataset.database import (
     FieldArguments,
     add_index,
@@ -25,7 +26,7 @@ from kalos_core.fiftyone.dataset.database import (
 )
 from kalos_core.fiftyone.dataset.document import METHOD, StoredRun, own_runs, register_run, set_config
 from kalos_core.fiftyone.dataset.objects import Labels
-from kalos_core.fiftyone.dataset.samples import check_samples
+from kalos_core.fiftyone.dataset.samples import check_samples, unmeasured
 from kalos_core.fiftyone.dataset.writing import NOTHING, Values, names_in, write_values
 from kalos_core.fiftyone.internals import (
     id_of,
@@ -53,7 +54,9 @@ def analysing(samples: Any, run_key: str, progress: Progress | bool | None) -> I
         check_samples(samples)
         sweep(id_of(root_of(samples)))
         check_run_key(samples, run_key)
-        report(READING, "Reading labels")
+        unknown = unmeasured(samples)
+        also = f", and the size of {number_of(unknown, 'image')} that FiftyOne does not know" if unknown else ""
+        report(READING, f"Reading labels{also}")
         yield report
 
 

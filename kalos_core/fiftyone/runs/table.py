@@ -292,6 +292,8 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
         The kind of labels it reads.
     suffix : str
         Of its run's key in an analysis, where it does not lead; "": it is no part of an analysis.
+    in_analysis : callable, optional
+        ``in_analysis(samples, selection)``: arguments that its run has in an analysis, unless others are given.
     again : callable, optional
         ``again(run)``: the arguments of its function, besides the selection, that stored such a run, which is given
         with its details. None: the settings as they are.
@@ -310,6 +312,7 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
     demo: Demo | None = None
     family: Family = OBJECTS
     suffix: str = ""
+    in_analysis: Callable[[Any, Selection], dict[str, Any]] | None = None
     again: Callable[[Run[Settings, Metrics, Details, Result]], dict[str, Any]] | None = None
 
     @property

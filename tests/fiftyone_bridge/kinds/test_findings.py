@@ -7,6 +7,7 @@ from typing import Any
 import fiftyone as fo
 import numpy as np
 import pytest
+from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, boundary_quality, variation_shares, variations
@@ -14,7 +15,19 @@ from kalos_core.fiftyone.kinds.agreement.sample import sample_report
 from kalos_core.fiftyone.kinds.variations import views
 from kalos_core.fiftyone.runs.records import Undefined
 from kalos_core.variation import VARIATION_TYPES
-from tests.fiftyone_bridge.scenes import COUNTS, RATERS, THREE, crowded, make_samples
+from tests.fiftyone_bridge.scenes import (
+    BENCH,
+    COUNTS,
+    LEFT_HALF,
+    RATERS,
+    RIGHT_HALF,
+    THREE,
+    crowded,
+    detection,
+    in_fields,
+    make_sample,
+    make_samples,
+)
 from tests.tiers import first
 
 
@@ -197,6 +210,46 @@ def test_findings_of_a_rater(crowd, result, rater):
     dogs = [any(codes[row] == dog for row in (*a, *b)) for a, b in zip(result.rows_a, result.rows_b, strict=True)]
     chosen = is_towards(result, rater) & (seen != "correct") & dogs
     assert labels_in(views.view_of_findings(crowd, "found", rater=rater, category="dog")) == labels_of(result, chosen)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_who_merged_is_on_the_labels_and_in_views(make: Any, shared: bool) -> None:
+    """ann and cid draw two halves where bob draws one bench, and cid has a cat that nobody else has."""
+    whole = {"bob": [detection("bench", BENCH)]}
+    halves = {name: [detection("bench", half) for half in (LEFT_HALF, RIGHT_HALF)] for name in ("ann", "cid")}
+    halves["cid"].append(detection("cat", [0, 60, 20, 20]))
+    given = {**halves, **whole}
+    if shared:
+        every = [
+            detection(label.label, [100 * side for side in label.bounding_box], rater=name)
+            for name in THREE
+            for label in given[name]
+        ]
+        dataset = make([make_sample(0, {}, raters=list(THREE), labels=fo.Detections(detections=every))])
+        kf.find_variations(dataset, "found", raters=THREE, field="labels", rater_attribute="rater")
+        fields = ["labels"]
+    else:
+        dataset = make([in_fields(0, {name: given[name] for name in THREE})])
+        kf.find_variations(dataset, "found", raters=THREE)
+        fields = list(THREE)
+    labels = [label for field in fields for label in dataset.first()[field].detections]
+    owner = dict(zip([label.id for label in labels], [name for name in THREE for _ in given[name]], strict=True))
+    benches = {label.id for label in labels if label.label == "bench"}
+    assert {tuple(label["found_merged_by"] or ()) for label in labels if label.id in benches} == {("bob",)}
+    (cat,) = [label for label in labels if label.label == "cat"]
+    assert (cat["found_missed_by"], cat["found_merged_by"]) == (["ann", "bob"], None)
+
+    def seen(rater: str, kind: str) -> set[str]:
+        view = views.view_of_findings(dataset, "found", [kind], rater=rater)
+        return {key for field in fields for ids in view.values(f"{field}.detections.id") for key in ids or ()}
+
+    assert seen("bob", "merges") == benches
+    assert seen("bob", "splits") == seen("ann", "merges") == set()
+    assert seen("ann", "splits") == {key for key in benches if owner[key] in ("ann", "bob")}
+    missed = dataset.filter_labels(fields[-1] if not shared else "labels", F("found_missed_by").contains("ann"))
+    assert [label.id for label in missed.first()[fields[-1]].detections] == [cat.id]
+    with pytest.raises(InputError, match="expected one of merges, splits alone"):
+        views.view_of_findings(dataset, "found", ["merges", "missing"], rater="bob")
 
 
 def is_towards(found: Any, rater: str) -> Any:

@@ -94,7 +94,7 @@ def made(request, make_once):
     if run.written == "nothing on samples or labels":
         assert documents(dataset) == before[0]
     if kind == "agreement":
-        kf.next_to_rate(dataset, KEY)
+        kf.next_to_rate(dataset, KEY, write=True)
     return Made(kind, dataset, before, run)
 
 

@@ -30,7 +30,7 @@ def rated(once: fo.Dataset) -> fo.Dataset:
 def test_the_order_is_that_of_the_library_and_stands_on_the_samples(rated):
     expected = next_to_rate(kf.load_run(rated, "run").result, 5)
     before = rated.values("last_modified_at")
-    found = kf.next_to_rate(rated, "run", 5)
+    found = kf.next_to_rate(rated, "run", 5, write=True)
     assert found.image.tolist() == expected.image.tolist()
     assert found.shift.tolist() == pytest.approx(expected.shift.tolist())
     assert len(found) == 2
@@ -40,12 +40,12 @@ def test_the_order_is_that_of_the_library_and_stands_on_the_samples(rated):
     assert rated.values("last_modified_at") == before
     assert count_changes(rated, "run") == 0
     rated.delete_samples([found.image[0]])
-    kf.next_to_rate(rated, "run", 5)  # the first is still one of them: it leaves a gap
+    kf.next_to_rate(rated, "run", 5, write=True)  # the first is still one of them: it leaves a gap
     assert view_of_next(rated, "run").values("run_next") == [2]
 
 
 def test_a_later_call_takes_its_place_and_all_of_it_goes_with_the_run(rated):
-    kf.next_to_rate(rated, "run", 5)
+    kf.next_to_rate(rated, "run", 5, write=True)
     found = kf.next_to_rate(rated, "run", 2, statistic="alpha", tag="$again").image.tolist()
     assert view_of_next(rated, "run").values("id") == found
     assert set(rated.match_tags("$again").values("id")) == set(found)

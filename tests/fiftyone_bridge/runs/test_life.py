@@ -351,9 +351,9 @@ class TestWhileRenaming:
         agree(dataset)
         meanwhile(rerating, "_write", before=lambda: kf.rename_run(dataset, "run", "other"))
         with pytest.raises(KalosError, match="somebody renamed or deleted 'run' meanwhile"):
-            kf.next_to_rate(dataset, "run", 2)
+            kf.next_to_rate(dataset, "run", 2, write=True)
         assert not any("run_next" in sample for sample in documents(dataset).values())
-        kf.next_to_rate(dataset, "other", 2)
+        kf.next_to_rate(dataset, "other", 2, write=True)
         assert len(view_of_next(dataset, "other")) == 2
 
     def test_somebody_else_who_sweeps_leaves_the_run(self, dataset, meanwhile):

@@ -35,8 +35,11 @@ def _check_tag(tag: str | None, name: str) -> str | None:
 
 @dataclass(frozen=True)
 class NextRunSettings(NextSettings):
-    """Which images of a run are looked for, and what they are tagged."""
+    """Which images of a run are looked for, whether their order is written, and what they are tagged."""
 
+    write: Annotated[
+        bool, Option("Write their order on the samples", "Into a field of the run, by which the grid can be sorted.")
+    ] = False
     tag: Annotated[
         str | None,
         Option(
@@ -49,8 +52,8 @@ class NextRunSettings(NextSettings):
 def next_to_rate(samples: Any, key: str, settings: NextRunSettings) -> NextToRate:
     """Which images of a run to give to one more rater, so that the interval on alpha narrows most for each label.
 
-    Writes their order, from 1, into the sample field ``<key>_next``, in place of that of an earlier call; it goes with
-    the run. `view_of_next` shows them. No label is read, and no run becomes stale by it.
+    With `write` their order, from 1, goes into the sample field ``<key>_next``, in place of that of an earlier call; it
+    goes with the run, and `view_of_next` shows them. No label is read, and no run becomes stale by it.
 
     Parameters
     ----------
@@ -82,7 +85,7 @@ def next_to_rate(samples: Any, key: str, settings: NextRunSettings) -> NextToRat
     >>> _ = dataset.add_samples([image(*pair) for pair in pairs], progress=False)
     >>> from kalos_core.fiftyone import compute_agreement
     >>> _ = compute_agreement(dataset, "first", raters=("ann", "bob"))
-    >>> found = next_to_rate(dataset, "first")
+    >>> found = next_to_rate(dataset, "first", write=True)
     >>> dataset.values("first_next"), view_of_next(dataset, "first").values("first_next")
     ([2, 3, 1], [1, 2, 3])
     >>> dataset.delete()
@@ -90,6 +93,8 @@ def next_to_rate(samples: Any, key: str, settings: NextRunSettings) -> NextToRat
     run = load_metrics(samples, key, "agreement")
     matched = stored_agreement(samples, run.key, run.settings["bootstrap"] or REPLICATES)
     found = find_next(matched, settings.n, settings.statistic)
+    if not settings.write and settings.tag is None:
+        return found
     order = [ObjectId(image) for image in found.image]
     with explained(samples, "the order is not written"), writing_beside(samples, run.key):
         _write(samples, run.names.next, order, settings.tag)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement
-from kalos_core.decisions import disputes
+from kalos_core.decisions import decided_together, disputes
 from kalos_core.diagnostics import AlphasByImage, Diagnosis
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.writing import Values, nested, or_none
@@ -70,26 +70,33 @@ def queue_index(names: RunNames) -> list[str]:
 
 
 def _queue_values(agreement: Agreement, names: RunNames) -> Values:
-    """Fields of samples: the units in dispute as `disputes` orders them, how many they are, and no decision yet.
+    """Fields of samples: the units in dispute as `disputes` orders them, how many decisions they need, and none yet.
 
-    An entry holds the number of its ``unit``, the ``classes`` it was given, the ``raters`` who stand against most of
-    the others (all who annotated or looked, where no value has most), and its ``state``.
+    An entry holds the number of its ``unit``, that of the first unit that is decided ``together`` with it, the
+    ``classes`` it was given, the ``raters`` who stand against most of the others (all who annotated or looked, where no
+    value has most), and its ``state``.
     """
     found = disputes(agreement)
     order = np.argsort(found.image, kind="stable")
-    unit, image = found.unit[order], found.image[order]
+    unit, image, together = found.unit[order], found.image[order], decided_together(agreement)
 
     def values(images: NDArray[np.intp]) -> dict[str, list[Any]]:
         ends = np.searchsorted(image, [*images, *(images[-1:] + 1)])
-        entries = _entries(agreement, unit[ends[0] : ends[-1]]) if len(images) else []
+        entries = _entries(agreement, unit[ends[0] : ends[-1]], together) if len(images) else []
         start = (ends - ends[0]).tolist() if len(images) else []
         queue = [entries[begin:end] for begin, end in pairwise(start)]
-        return {names.queue: queue, names.disputes: [len(of) for of in queue], names.decisions: [[] for _ in queue]}
+        counts = [open_decisions(of) for of in queue]
+        return {names.queue: queue, names.disputes: counts, names.decisions: [[] for _ in queue]}
 
     return values
 
 
-def _entries(agreement: Agreement, unit: NDArray[np.intp]) -> list[dict[str, Any]]:
+def open_decisions(queue: Iterable[Mapping[str, Any]]) -> int:
+    """How many decisions open units need, of which several may be decided together."""
+    return len({entry["together"] for entry in queue if entry["state"] == OPEN})
+
+
+def _entries(agreement: Agreement, unit: NDArray[np.intp], together: NDArray[np.intp]) -> list[dict[str, Any]]:
     annotations, values = agreement.annotations, agreement.units.values[unit]
     there = values != NOT_ASSIGNED
     same = ((values[:, :, None] == values[:, None, :]) & there[:, None, :]).sum(axis=2)  # (D, R) raters of this value
@@ -99,6 +106,7 @@ def _entries(agreement: Agreement, unit: NDArray[np.intp]) -> list[dict[str, Any
     return [
         {
             "unit": number,
+            "together": int(together[number]),
             "classes": categories[np.unique(of[of >= 0])].tolist(),
             "raters": raters[against].tolist(),
             "state": OPEN,

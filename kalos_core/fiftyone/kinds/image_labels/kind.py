@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import object_array
 from kalos_core.arrays import by_item
 from kalos_core.fiftyone.dataset.database import FieldArguments
-from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS
+from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, sources_of
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.kinds.image_labels.settings import LabelRunSettings
 from kalos_core.fiftyone.kinds.image_labels.truth import truth_schema, truth_values
@@ -29,6 +29,7 @@ from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 from kalos_core.nominal import (
+    GradeDirection,
     LabelAgreement,
     LabelFindings,
     LabelTable,
@@ -60,6 +61,7 @@ class LabelDetails:
     rejection: Rejection | None
     truth: list[LabelTruth] = field(default_factory=list)
     grades: list[QuestionGrades] = field(default_factory=list)
+    directions: list[GradeDirection] = field(default_factory=list)
 
 
 def find_all(
@@ -112,6 +114,7 @@ def label_details(found: LabelFindings) -> LabelDetails:
         rejection=rejection,
         truth=truth,
         grades=list(found.grades),
+        directions=list(found.directions),
     )
 
 
@@ -169,6 +172,12 @@ def _restore(changes: Changes) -> LabelFindings:
     return find_all(table_again(changes), changes.run.selection, settings, lambda *_: None)
 
 
+def _groups(samples: Any, selection: Selection) -> dict[str, Any]:
+    """No labels exclude each other where a rater may give an image several."""
+    sources = sources_of(samples, selection, IMAGE_LABELS)
+    return {"groups": None} if any(source.labels and source.attribute is None for source in sources) else {}
+
+
 LABEL_AGREEMENT: Kind[dict[str, Any], dict[str, Any], LabelDetails, LabelFindings] = register(
     Kind(
         name="image_labels",
@@ -176,6 +185,7 @@ LABEL_AGREEMENT: Kind[dict[str, Any], dict[str, Any], LabelDetails, LabelFinding
         operator="compute_label_agreement",
         section="Questions",
         suffix="labels",
+        in_analysis=_groups,
         family=IMAGE_LABELS,
         read=read_compared,
         restore=_restore,

@@ -64,6 +64,7 @@ PIXELS: Kind[dict[str, Any], dict[str, Any], Result, Result] = register(
         operator="compute_pixel_agreement",
         section="Masks",
         suffix="pixels",
+        in_analysis=lambda *_: {"regions": True},
         again=lambda run: {name: value for name, value in run.settings.items() if name != "classes"},
         family=MASKS,
         read=read_masks,

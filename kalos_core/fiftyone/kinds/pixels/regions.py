@@ -59,7 +59,8 @@ class RegionWriter:
         labels, queue = [], []
         for number, region in enumerate(found[: self.told.region_most], self.count):
             labels.append(_label(sample_id, region, size, number, self.names.unit))
-            queue.append({"unit": number, "classes": _classes(region), "raters": _against(region), "state": OPEN})
+            entry = {"unit": number, "together": number, "classes": _classes(region), "raters": _against(region)}
+            queue.append({**entry, "state": OPEN})
             self.area += region.area
         self.count += len(labels)
         names = self.names

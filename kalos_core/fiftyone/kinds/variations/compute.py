@@ -46,7 +46,8 @@ def find_variations(samples: Any, run_key: str, settings: VariationRunArguments)
     ``<run_key>_similarity`` (the least similarity to a partner, None without one) and ``<run_key>_match`` (ids of the
     partners); and of all its findings, one towards each other rater, ``<run_key>_all`` (the types),
     ``<run_key>_raters`` (towards whom), ``<run_key>_classes`` (what class their annotation has, "" without one) and
-    ``<run_key>_similarities``.
+    ``<run_key>_similarities``. Where they are empty, there are neither ``<run_key>_merged_by`` (who drew the whole that
+    is several annotations of another) nor ``<run_key>_missed_by`` (the raters who have nothing there).
 
     Parameters
     ----------

@@ -44,6 +44,7 @@ from kalos_core.variation import (
     variations,
 )
 from kalos_core.variation.find import VariationSettings
+from kalos_core.variation.rates import ADDITIONAL, MISSING
 from kalos_core.variation.shares import CountedAt
 
 THRESHOLDS = tuple(step / 20 for step in range(2, 19))
@@ -123,6 +124,12 @@ def label_values(result: Variations, names: RunNames) -> Values:
         finding, count = own.finding[once], np.bincount(owner[once], minlength=len(rows))
         raters = result.rater_a[finding], result.rater_b[finding]
         other = np.where(annotations.rater[rows[owner[once]]] == raters[0], raters[1], raters[0])
+        names_of = annotations.raters[other]
+        kind = result.type_code[finding]
+        sizes = result.side_sizes[finding]
+        is_a = annotations.rater[rows[owner[once]]] == raters[0]
+        has_whole = np.where(is_a, sizes[:, 0], sizes[:, 1]) == 1
+        merger = np.where(has_whole, annotations.raters[annotations.rater[rows[owner[once]]]], names_of)
         classes = np.full(len(owner), "", dtype=object)
         classes[there] = annotations.categories[annotations.category[own.other[there]]]
         return {
@@ -130,12 +137,24 @@ def label_values(result: Variations, names: RunNames) -> Values:
             names.similarity: or_none(own.similarity),
             names.match: nested(annotations.id[own.other[there]], np.bincount(owner[there], minlength=len(rows))),
             names.all: nested(np.array(VARIATION_TYPES)[result.type_code[finding]], count),
-            names.raters: nested(annotations.raters[other], count),
+            names.raters: nested(names_of, count),
             names.classes: nested(classes[once], count),
             names.similarities: nested(result.similarity[finding], count),
+            names.merged_by: _distinct(merger, result.is_merged[finding], owner[once], len(rows)),
+            names.missed_by: _distinct(names_of, np.isin(kind, (MISSING, ADDITIONAL)), owner[once], len(rows)),
         }
 
     return values
+
+
+def _distinct(names: NDArray[np.object_], there: NDArray[np.bool_], owner: NDArray[np.intp], rows: int) -> list[Any]:
+    """Of each of some labels the names of its findings that are there, each once; None without any."""
+    found: list[list[str] | None] = [None] * rows
+    for row, name in zip(owner[there].tolist(), names[there].tolist(), strict=True):
+        own = found[row] = found[row] or []
+        if name not in own:
+            own.append(name)
+    return found
 
 
 VariationRun = Run[dict[str, Any], dict[str, Any], VariationDetails, Variations]

@@ -24,6 +24,9 @@ from kalos_core.variation import VARIATION_TYPES, Merged
 MERGED_TYPES = ("merged", "merged_wrong_class")
 WRONG_TYPES = ("wrong_class", "merged_wrong_class")
 ALONE = ("missing", "additional")
+DIRECTED = ("merges", "splits")
+"""Who of a merged finding a rater is: who drew the whole, or who drew the parts."""
+
 DIFFERENCES = tuple(kind for kind in VARIATION_TYPES if kind != "correct")
 
 
@@ -56,12 +59,17 @@ def view_of_findings(
     """Only the labels of findings of some types, those of both sides, by default of all differences.
 
     `rater`: only the findings of this rater, with types as seen from there, as `Variations.counts_by_rater` has them:
-    only the rater annotated what is *additional*, only others what is *missing*. `category`: only findings with this
-    class on either side.
+    only the rater annotated what is *additional*, only others what is *missing*; in findings of `DIRECTED` the rater
+    drew the whole (*merges*) or the parts (*splits*), which needs a rater. `category`: only findings with this class on
+    either side.
     """
     run = load_metrics(samples, run_key, "variations")
     for kind in kinds:
-        lookup(dict.fromkeys(VARIATION_TYPES), kind, "variation type")
+        lookup(dict.fromkeys([*VARIATION_TYPES, *DIRECTED]), kind, "variation type")
+    if rater is not None and (directed := set(DIRECTED).intersection(kinds)):
+        if len(directed) < len(kinds) or len(directed) > 1:
+            raise InputError(f"kinds: expected one of {', '.join(DIRECTED)} alone, got {', '.join(kinds)}")
+        return _of_direction(run, rater, category, merges="merges" in directed)
     if rater is None:
         return _only(run, _of_class(run, category, F()[0].is_in(list(kinds))))
     lookup(dict.fromkeys(run.metrics["raters"]), rater, "rater")
@@ -69,6 +77,26 @@ def view_of_findings(
     own = _of_class(run, category, F()[0].is_in([*both, *ALONE] if "additional" in kinds else both))
     seen = F()[0].is_in([*both, *ALONE] if "missing" in kinds else both)
     others = _of_class(run, category, seen & (F()[1] == text(rater)))
+    return _by_owner(run, rater, own, others)
+
+
+def _of_direction(run: AnyRun, rater: str, category: str | None, *, merges: bool) -> Any:
+    """Wholes that a rater drew and their parts by others, or parts that the rater drew and the wholes of others.
+
+    Of a merged finding between this rater and another, the label of the other names this rater among those who merged
+    exactly where this rater drew the whole.
+    """
+    lookup(dict.fromkeys(run.metrics["raters"]), rater, "rater")
+    is_merged, by = F()[0].is_in(MERGED_TYPES), list_of(run.names.merged_by)
+    has_whole, has_parts = by.contains([text(rater)]), by.difference([text(rater)]).length() > 0
+    own = (has_whole if merges else has_parts).if_else(_of_class(run, category, is_merged), [])
+    towards = _of_class(run, category, is_merged & (F()[1] == text(rater)))
+    others = (has_whole if merges else ~has_whole).if_else(towards, [])
+    return _by_owner(run, rater, own, others)
+
+
+def _by_owner(run: AnyRun, rater: str, own: Any, others: Any) -> Any:
+    """Labels of a rater with some findings, and those of the others with other findings."""
     if run.selection.field is not None:
         is_own = F(run.selection.rater_attribute).to_string() == text(rater)
         return _only(run, is_own.if_else(own, others))

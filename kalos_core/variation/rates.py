@@ -1,0 +1,203 @@
+"""How often each rater misses, adds, merges, splits or renames an object: per object, never summed over pairs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import scipy  # slow to import: each part is loaded when it is first used
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+
+VARIATION_TYPES = (
+    "correct",
+    "merged",
+    "merged_wrong_class",
+    "wrong_class",
+    "missing",
+    "additional",
+)
+"""The variation types, from harmless to serious as a label's own view ranks them; `missing` is never on a label."""
+
+CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, MISSING, ADDITIONAL = range(6)
+
+RATES = (*VARIATION_TYPES, "merges", "splits")
+"""Names of rates: of variation types as a rater sees them, and of the two sides of a whole and its parts."""
+
+MERGES, SPLITS = len(VARIATION_TYPES), len(VARIATION_TYPES) + 1
+
+
+class Compared(Protocol):
+    """Findings as `Variations` has them."""
+
+    annotations: Annotations
+    rater_a: NDArray[np.intp]
+    rater_b: NDArray[np.intp]
+    type_code: NDArray[np.int8]
+    side_start: NDArray[np.intp]
+    side_row: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class RaterRates:
+    """How many objects of each rater a rate counts, and of how many.
+
+    An own annotation counts where it is so towards most of the raters it is compared with; as additional, where no
+    other rater has it. An object counts as missing where most of the others have it, each as one annotation, and this
+    rater has no part of it.
+
+    Parameters
+    ----------
+    raters : (R,) str
+    count, of : (R, 8) int
+        Columns as `RATES`: ``of`` are objects that most of the others have for ``missing``, and otherwise own
+        annotations that were compared with those of anybody.
+    """
+
+    raters: NDArray[np.object_]
+    count: NDArray[np.intp]
+    of: NDArray[np.intp]
+
+    @property
+    def counts(self) -> dict[str, dict[str, tuple[int, int]]]:
+        """Rater -> name of a rate -> how many, of how many."""
+        pairs = np.stack([self.count, self.of], axis=-1).tolist()
+        return {
+            str(name): {rate: (count, of) for rate, (count, of) in zip(RATES, row, strict=True)}
+            for name, row in zip(self.raters, pairs, strict=True)
+        }
+
+    @property
+    def per_100(self) -> dict[str, dict[str, float]]:
+        """Rater -> name of a rate -> for every 100 objects; NaN of none."""
+        return {
+            rater: {rate: 100 * count / of if of else math.nan for rate, (count, of) in row.items()}
+            for rater, row in self.counts.items()
+        }
+
+
+def rater_rates(found: Compared, rows: NDArray[np.bool_] | None = None) -> RaterRates:
+    """Count each rater's objects by what they are towards the others.
+
+    Parameters
+    ----------
+    found : Variations
+        All findings of the annotations that count.
+    rows : (N,) bool, optional
+        Annotations that count, such as those of a class; objects count with any such annotation.
+
+    Examples
+    --------
+    Four people: ann and bob draw both as two, cid both as one, and dan only one of them.
+
+    >>> from kalos_core import Annotations, variations
+    >>> two, one = ([0, 0, 4, 4], [4, 0, 4, 4]), ([0, 0, 8, 4],)
+    >>> drawn = {"ann": two, "bob": two, "cid": one, "dan": two[:1]}
+    >>> given = [{"image": 1, "rater": r, "category": "cat", "box": b} for r, boxes in drawn.items() for b in boxes]
+    >>> found = rater_rates(variations(Annotations.from_rows(given), threshold=0.6)).counts
+    >>> found["dan"]["missing"], found["cid"]["merges"], found["ann"]["splits"], found["ann"]["additional"]
+    ((1, 2), (1, 1), (0, 2), (0, 2))
+    """
+    table = found.annotations
+    counted = np.ones(len(table), np.bool_) if rows is None else rows
+    sides = _Sides.of(found)
+    so, compared = _towards_most(sides, len(table))
+    own = counted & compared
+    count, of = np.zeros((2, len(table.raters), len(RATES)), np.intp)
+    np.add.at(count, table.rater[own], so[own].astype(np.intp))
+    of[:] = np.bincount(table.rater[own], minlength=len(table.raters))[:, None]
+    for rater in range(len(table.raters)):
+        object_of, there, has = _objects(sides, table.rater, rater)
+        wanted = np.zeros(len(there), np.bool_)
+        wanted[object_of[counted & (table.rater != rater)]] = True
+        count[rater, MISSING], of[rater, MISSING] = (there & wanted & ~has).sum(), (there & wanted).sum()
+    return RaterRates(table.raters, count, of)
+
+
+def rows_counted(found: Compared, rater: int) -> dict[str, NDArray[np.intp]]:
+    """Name in `RATES` -> rows of the annotations that a rater's rate counts; one of others' an object for `missing`.
+
+    Examples
+    --------
+    >>> from kalos_core import Annotations, variations
+    >>> given = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in [("a", 0), ("b", 50)]]
+    >>> rows = rows_counted(variations(Annotations.from_rows(given)), 0)
+    >>> rows["missing"].tolist(), rows["additional"].tolist()
+    ([1], [0])
+    """
+    rater_of = found.annotations.rater
+    sides = _Sides.of(found)
+    so, compared = _towards_most(sides, len(rater_of))
+    own = compared & (rater_of == rater)
+    rows = {name: np.flatnonzero(own & so[:, column]) for column, name in enumerate(RATES)}
+    object_of, there, has = _objects(sides, rater_of, rater)
+    others = np.flatnonzero(rater_of != rater)
+    number, first = np.unique(object_of[others], return_index=True)
+    return rows | {"missing": others[first[(there & ~has)[number]]]}
+
+
+def _towards_most(sides: _Sides, annotations: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(N, 8) what each annotation is towards most others, additional towards all; (N,) whether it was compared."""
+    seen = np.zeros((annotations, len(RATES)), np.intp)
+    np.add.at(seen, (sides.row, sides.kind), 1)
+    seen[:, MERGES] = np.bincount(sides.row[sides.is_whole], minlength=annotations)
+    seen[:, SPLITS] = np.bincount(sides.row[sides.is_part], minlength=annotations)
+    compared = np.bincount(sides.row, minlength=annotations)
+    so = 2 * seen > compared[:, None]
+    so[:, ADDITIONAL] = (seen[:, ADDITIONAL] == compared) & (compared > 0)
+    return so, compared > 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """Each annotation in each of its findings: `row` is its own, `partner` another's where the two are one to one."""
+
+    row: NDArray[np.intp]
+    partner: NDArray[np.intp]
+    towards: NDArray[np.intp]
+    kind: NDArray[np.intp]
+    is_whole: NDArray[np.bool_]
+    is_part: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, found: Compared) -> _Sides:
+        side = np.repeat(np.arange(2 * len(found.rater_a)), np.diff(found.side_start))
+        finding, row, sizes = side // 2, found.side_row, np.diff(found.side_start)
+        opposite = side ^ 1
+        kind = found.type_code[finding].astype(np.intp)
+        kind = np.where(sizes[opposite] == 0, ADDITIONAL, kind)
+        is_merged = np.isin(found.type_code, (MERGED, MERGED_WRONG_CLASS))[finding]
+        one_to_one = (sizes[side] == 1) & (sizes[opposite] == 1)
+        start = found.side_start[opposite]
+        partner = np.where(one_to_one, row[np.where(one_to_one, start, 0)], -1)
+        towards = np.where(side % 2, found.rater_a[finding], found.rater_b[finding])
+        return cls(row, partner, towards, kind, is_merged & (sizes[side] == 1), is_merged & (sizes[side] > 1))
+
+
+def _objects(
+    sides: _Sides, rater_of: NDArray[np.intp], rater: int
+) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.bool_]]:
+    """(N,) object of each annotation by the others; of objects, whether most others have it, and this rater has."""
+    other = rater_of[sides.row] != rater
+    lead = other & (sides.towards != rater)
+    joined = lead & (sides.partner >= 0)
+    shape = len(rater_of), len(rater_of)
+    links = scipy.sparse.csr_array(
+        (np.ones(joined.sum(), np.bool_), (sides.row[joined], sides.partner[joined])), shape=shape
+    )
+    number, object_of = scipy.sparse.csgraph.connected_components(links, directed=False)
+    raters = int(max(rater_of.max(initial=-1), sides.towards.max(initial=-1))) + 1
+    drawn, known = np.zeros((2, number, raters), np.bool_)
+    others = rater_of != rater
+    drawn[object_of[others], rater_of[others]] = True
+    known |= drawn
+    known[object_of[sides.row[lead]], sides.towards[lead]] = True
+    most = 2 * drawn.sum(axis=1) > known.sum(axis=1)
+    asked, has = np.zeros((2, number), np.bool_)
+    here = other & (sides.towards == rater)
+    asked[object_of[sides.row[here]]] = True
+    has[object_of[sides.row[here & (sides.kind != ADDITIONAL)]]] = True
+    return np.asarray(object_of, dtype=np.intp), np.asarray(most & asked, dtype=np.bool_), has

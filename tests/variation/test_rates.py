@@ -1,0 +1,108 @@
+"""Rates per object: beside a planted truth, and beside plain loops over findings."""
+
+import numpy as np
+import pytest
+
+from kalos_core import Annotations, variations
+from kalos_core.variation import RATES, narrowed_variations, rater_rates
+from kalos_core.variation.rates import rows_counted
+from tests.variation.scenes import random_table
+
+
+def planted(raters: int) -> Annotations:
+    """10 images of 7 bottles; r0 misses 17 of the 70, r1 draws 10 pairs of persons as one, the others see all."""
+    rows = []
+    for image in range(10):
+        for rater in range(raters):
+            about = {"image": image, "rater": f"r{rater}"}
+            persons = [[0, 50, 8, 4]] if rater == 1 else [[0, 50, 4, 4], [4, 50, 4, 4]]
+            rows += [{**about, "category": "person", "box": box} for box in persons]
+            missed = 0 if rater else 2 if image < 7 else 1
+            rows += [{**about, "category": "bottle", "box": [20 * at, 0, 9, 9]} for at in range(missed, 7)]
+    return Annotations.from_rows(rows)
+
+
+@pytest.mark.parametrize("raters", [3, 4, 7])
+def test_a_planted_truth_is_found_however_many_raters_there_are(raters):
+    found = variations(planted(raters), threshold=0.6)
+    others = 53 if raters == 3 else 70  # of two others both have to have it, and r0 is one of them
+    counts = rater_rates(found, found.annotations.categories[found.annotations.category] == "bottle").counts
+    assert [counts[f"r{rater}"]["missing"] for rater in range(raters)] == [(17, 70)] + [(0, others)] * (raters - 1)
+    assert counts == narrowed_variations(found, "bottle").rater_rates.counts
+    of_all = rater_rates(found).counts
+    assert of_all["r1"]["merges"] == (10, 80)
+    assert [of_all[f"r{rater}"]["merges"][0] for rater in range(raters) if rater != 1] == [0] * (raters - 1)
+    assert all(counts[name]["additional"][0] == 0 for name in counts)  # no one is alone with a bottle
+
+
+def side_of(kind, others, ids):
+    """Whether a rater has the whole in a finding, or the parts."""
+    sides = [(len(others), "merges"), (len(ids), "splits")]
+    return next((name for count, name in sides if kind.startswith("merged") and count > 1), "")
+
+
+def naive(found, rater):
+    """(so many, of so many) by `RATES`, by loops over the table of findings."""
+    table = found.annotations
+    rater_of = dict(zip(table.id.tolist(), table.raters[table.rater].tolist(), strict=True))
+    towards = {key: {} for key in rater_of}  # annotation -> other rater -> (type, its partners, own side)
+    for row in found.to_pandas().itertuples():
+        for ids, others, other in ((row.ids_a, row.ids_b, row.rater_b), (row.ids_b, row.ids_a, row.rater_a)):
+            for key in ids:
+                towards[key][other] = ("additional" if not others else row.type, others, ids)
+    result = {}
+    own = [key for key in rater_of if rater_of[key] == rater and towards[key]]
+    for name in RATES:
+        if name == "missing":
+            continue
+        counted = 0
+        for key in own:
+            kinds = [
+                name == kind
+                or (
+                    kind.startswith("merged")
+                    and ((name == "merges" and len(others) > 1) or (name == "splits" and len(ids) > 1))
+                )
+                for kind, others, ids in towards[key].values()
+            ]
+            counted += all(kinds) if name == "additional" else 2 * sum(kinds) > len(kinds)
+        result[name] = (counted, len(own))
+    missed = of = 0
+    left = {key for key in rater_of if rater_of[key] != rater}
+    while left:
+        group, waiting = set(), [left.pop()]
+        while waiting:
+            key = waiting.pop()
+            group.add(key)
+            for other, (_, others, ids) in towards[key].items():
+                if other != rater and len(others) == len(ids) == 1:
+                    waiting += [entry for entry in others if entry not in group]
+        left -= group
+        drawn = {rater_of[key] for key in group}
+        known = drawn | {other for key in group for other in towards[key] if other != rater}
+        seen = [towards[key][rater][0] for key in group if rater in towards[key]]
+        if seen and 2 * len(drawn) > len(known):
+            of += 1
+            missed += all(kind == "additional" for kind in seen)
+    return result | {"missing": (missed, of)}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rates_are_plain_loops(seed):
+    found = variations(random_table(seed))
+    counts = found.rater_rates.counts
+    for number, rater in enumerate(found.annotations.raters.tolist()):
+        assert counts[rater] == naive(found, rater)
+        rows = rows_counted(found, number)
+        assert {name: len(rows[name]) for name in RATES} == {name: counts[rater][name][0] for name in RATES}
+        others = found.annotations.rater[rows["missing"]]
+        assert not np.isin(number, others)
+
+
+def test_shards_count_the_same(tmp_path):
+    from kalos_core.distributed import open_shards, write_shards
+
+    table = random_table(2)
+    write_shards(table, tmp_path / "shards", 3)
+    shards = open_shards(tmp_path / "shards")
+    assert variations(shards).rater_rates.counts == variations(table).rater_rates.counts
