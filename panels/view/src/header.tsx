@@ -16,16 +16,18 @@ type MenuProps = {
   onChoose: (key: string) => void;
   /** What the closed menu shows, where that is shorter than its entry. */
   short?: string;
+  /** Always the same, whatever is chosen: what stands beside it does not move. */
+  width?: number;
 };
 
-function Menu({ label, chosen, entries, onChoose, short }: MenuProps) {
+function Menu({ label, chosen, entries, onChoose, short, width = 98 }: MenuProps) {
   const textOf = new Map(entries);
   return (
     <Select size="small" value={chosen} onChange={(event) => onChoose(event.target.value)} displayEmpty
       inputProps={{ "aria-label": label }}
       SelectDisplayProps={{ "aria-label": label, title: plain(textOf.get(chosen) ?? "", Infinity) }}
       renderValue={(key) => short ?? plain(textOf.get(key) ?? key)}
-      sx={{ ...FOCUS, fontSize: 13, height: 28, maxWidth: 150, "& .MuiSelect-select.MuiSelect-select": { py: 0.25, pl: 0.75, pr: 2.75 },
+      sx={{ ...FOCUS, fontSize: 13, height: 28, width, "& .MuiSelect-select.MuiSelect-select": { py: 0.25, pl: 0.75, pr: 2.75 },
         "& .MuiSelect-icon": { right: 2 } }}>
       {entries.map(([key, text]) => (
         <MenuItem key={key} value={key} dense title={plain(text, Infinity)}>{plain(text)}</MenuItem>
@@ -89,7 +91,7 @@ export function Header(props: HeaderProps) {
     <Box component="header" sx={{ px: 1.5, pt: 0.75 }}>
       <Box sx={{ display: "flex", alignItems: "center", flexWrap: "wrap", columnGap: 0.5 }}>
         <Menu label="Analysis" chosen={frame.analysis ?? ""} entries={frame.analyses} onChoose={onAnalysis}
-          short={frame.analysis ?? undefined} />
+          short={frame.analysis ?? undefined} width={76} />
         <FilterBar {...props} />
       </Box>
       <Tabs value={section?.group ?? false} aria-label="Sections" sx={{ minHeight: 34 }}
