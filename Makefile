@@ -9,7 +9,7 @@
 #   FIFTYONE_DATABASE_URI=mongodb://...          a MongoDB of your own, instead of FiftyOne's
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-oldest test-peers lint docs bench clean check site collect
+.PHONY: help setup demo test test-all test-oldest test-peers lint docs bench view test-view clean check site collect
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -57,7 +57,24 @@ test-all: test ## run everything, which takes hours: before a release
 	$(RUN) tests.kills
 	$(RUN) tests.kills --trouble another
 	$(RUN) tests.fuzz --minutes 10
-	@$(MAKE) --no-print-directory test-oldest test-peers
+	@$(MAKE) --no-print-directory test-view test-oldest test-peers
+
+# The panels in React, which the App loads as one committed file: only changing them needs Node.
+VIEW := panels/view
+NPM := npm --prefix $(VIEW)
+
+view: ## check, test and build the view of the panels into panels/view/dist (needs Node 20 or later)
+	$(NPM) ci --no-audit --no-fund --ignore-scripts
+	$(NPM) run --silent types
+	$(NPM) run --silent lint
+	$(NPM) run --silent test
+	$(NPM) run --silent build
+
+# The committed file is what its sources make.
+test-view:
+	@if command -v npm > /dev/null; then \
+		$(MAKE) --no-print-directory view && git diff --exit-code --stat -- $(VIEW)/dist; \
+	else echo "Skipped: there is no Node to build the view with"; fi
 
 test-oldest: ## run the tests with the oldest dependencies that pyproject.toml allows, in .venv-oldest
 	@$(SETUP) --extras dev
@@ -100,4 +117,5 @@ bench: ## measure speed beside the peers and write the results into the document
 
 clean: ## remove .venv and all that was built or cached
 	rm -rf $(VENV) .venv-oldest .venv-peers artifacts build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VIEW)/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

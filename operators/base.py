@@ -24,7 +24,8 @@ from fiftyone.operators.executor import ExecutionResult
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
-from kalos_core.fiftyone.app import reload_dataset
+from kalos_core.fiftyone.app import ARRANGED as SENT_BY_THE_APP
+from kalos_core.fiftyone.app import open_panels, reload_dataset
 from kalos_core.fiftyone.runs.keys import free_run_key
 from kalos_core.fiftyone.runs.table import Kind, Run
 from kalos_core.options import Declared, arguments_of, declared_by
@@ -32,9 +33,6 @@ from kalos_core.text import names_shown, plain, shown
 
 from . import forms, widgets
 from .widgets import Context
-
-SENT_BY_THE_APP = "spaces"
-"""What only the App sends with a request: how its panels are arranged."""
 
 PLUGIN = "@kalos/variation"
 
@@ -368,13 +366,8 @@ def _reload(ctx: Context, name: str, panel_id: str, **given: str) -> Any:
 
 
 def _own_panels(ctx: Context) -> list[tuple[str, str]]:
-    """Names and ids of the open panels of this plugin, wherever in the App's layout."""
-    found, waiting = [], [ctx.request_params.get(SENT_BY_THE_APP) or {}]
-    while waiting:
-        space = waiting.pop()
-        if "type" in space:
-            found.append((space["type"], space["component_id"]))
-        waiting += space.get("children") or []
+    """Names and ids of the open panels of this plugin."""
+    found = open_panels(ctx)
     if not found:
         return []
     own = {panel.name for panel in foo.list_operators(type="panel") if panel.plugin_name == PLUGIN}

@@ -14,7 +14,7 @@ from kalos_core import InputError
 from kalos_core._agreement import band
 from kalos_core.decisions import Decision
 from kalos_core.display import VARIATION_LABELS, alpha_text, number_of
-from kalos_core.fiftyone.app import open_sample, select_labels
+from kalos_core.fiftyone.app import open_panels, open_sample, select_labels
 from kalos_core.fiftyone.deciding.queue import QUEUED, DisputedUnit
 from kalos_core.fiftyone.deciding.units import draw_region, region_report
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, sample_report
@@ -37,15 +37,11 @@ from .parts.events import (
 )
 from .parts.figures import add_drawing, put_drawing
 from .parts.layout import NARROW, add_menu, add_row, add_table, stacked
-from .workbench import LAST
 
 MOST_UNITS = 100
 
 FEW_RATERS = 6
 """Buttons of more raters than these stand below those of the other decisions, which would be out of sight."""
-
-COUNTING = ("Decide", "Overview")
-"""Sections of the workbench that say how much is decided."""
 
 CROP = 320
 """Pixels of the longer side of a unit that is drawn."""
@@ -376,10 +372,9 @@ class SamplePanel(Panel):
 
 
 def _count_anew(ctx: Context) -> None:
-    """Where the open workbench counts decisions, it does so again: one event for each that does."""
-    open_panels = str(ctx.request_params.get("spaces"))
-    for panel_id, chosen in list(LAST.items()):
-        if chosen["dataset"] == ctx.dataset.name and chosen["section"] in COUNTING and repr(panel_id) in open_panels:
+    """The open workbenches count decisions again."""
+    for name, panel_id in open_panels(ctx):
+        if name == "raters":
             ctx.trigger(WORKBENCH, params={"panel_id": panel_id, "__method__": "reload"})
 
 

@@ -1,53 +1,83 @@
-"""The panel *Raters*: one analysis, one lens, and a section for each question."""
+"""The panel *Raters*: one analysis, one filter, and a section for each question, which the view draws."""
 
 import json
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import fiftyone.operators as foo
-import fiftyone.operators.types as types
-import numpy as np
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text, number_of
+from kalos_core.display import alpha_text, number_of, rater_colour
+from kalos_core.errors import Undefined
+from kalos_core.fiftyone.app import open_sample
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.stored import count_changes, find_analysis
-from kalos_core.text import shown
+from kalos_core.figures.common import COLOURS
 
-from .parts.events import LOADED_TWICE, PLUGIN, Context, Panel, add_problem, go_back, guarded, handlers, remember
-from .parts.layout import add_choice, add_menu, add_row, stacked
-from .sections import SECTIONS
-from .sections.base import ALL, LENS, WHOLE, Section, chosen_lens, set_lens
-from .start import add_start, load_start
+from .data.base import WHOLE, Asked, DataSection, Led
+from .parts.answers import View, answered, question
+from .parts.described import begin, drawn
+from .parts.events import PLUGIN, Context, go_back, guarded, handlers, remember, show_view
+from .sections.base import Section
+from .table import BY_NAME, GROUPS
 
 HELP = "How good are our labels, who or what is the problem, and what do we do now?"
 
-BY_NAME = {section.NAME: section for section in SECTIONS}
 
-CHOSEN = ("dataset", "analysis", "analyses", "section", "lens", "lens_row", "pages", "before")
-"""What a user has chosen, of the state of a panel."""
+@dataclass(frozen=True)
+class Listed:
+    """A section as the view lists it; `is_data`: it draws it itself."""
 
-LAST: dict[str, dict[str, Any]] = {}
-"""Id of a panel -> what was chosen in it last. An operator that lets a panel load anew cannot send its state."""
-
-FOLLOWED: dict[str, tuple[Any, float]] = {}
-"""Id of a panel -> the change of the view that it followed last (data set, view before, view after), and when."""
-
-FOLLOWING = threading.Lock()
-"""The App sends one change of the view three times at once: one is answered."""
+    name: str
+    title: str
+    group: str
+    is_data: bool
+    follows: tuple[str, ...]
 
 
-class WorkbenchPanel(Panel):
-    """State: the analysis, the section, the lens, and what the section has put there."""
+@dataclass(frozen=True)
+class Start:
+    """Where nothing is analysed yet: which raters were found, and with which selection to analyse them."""
+
+    found: tuple[str, ...]
+    given: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What stands around every section.
+
+    `analyses` are keys with what the menu shows; `filter` is the one that was asked for, as far as its names are
+    among the `choices`; `first` is the answer for the section that is shown: opening the panel takes one question.
+    """
+
+    dataset: str
+    analyses: tuple[tuple[str, str], ...]
+    analysis: str | None
+    section: str | None
+    filter: dict[str, Any]
+    sections: tuple[Listed, ...]
+    choices: dict[str, list[str]]
+    colours: dict[str, dict[str, str]]
+    start: Start | None
+    first: Any
+
+
+class WorkbenchPanel(View):
+    """The view keeps what is chosen, and sends it with each question."""
+
+    COMPONENT = "KalosRaters"
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        for section in SECTIONS:
-            for name, handler in handlers(section).items():
-                setattr(self, f"{section.NAME.lower()}_{name}", partial(self._handle, handler))
+        self._clicks: dict[str, Callable[[Context], None]] = {"explain": self.explain, "choose_page": self.choose_page}
+        for section in BY_NAME.values():
+            if isinstance(section, Section):
+                named = handlers(section)
+                self._clicks |= {f"{section.NAME.lower()}_{name}": handler for name, handler in named.items()}
 
     @property
     def config(self) -> foo.PanelConfig:
@@ -61,105 +91,81 @@ class WorkbenchPanel(Panel):
             priority=1_000,
         )
 
+    # ---- events of the App ----
+
+    def on_load(self, ctx: Context) -> None:
+        kept = ctx.panel_state or {}
+        chosen = {**(kept.get("chosen") or {}), "state": kept.get("described")}
+        ctx.panel.set_data("frame", as_text(answered(partial(frame_of, ctx, chosen))))
+
     def answer(self, ctx: Context) -> Any:
-        """Nothing is drawn anew for an event that changes nothing: a change of the state makes the App send three."""
-        news = {
-            "on_change_view": self._follows_another_view,
-            "on_change_dataset": _has_another_dataset,
-            "on_change_lens": _has_another_lens,
-        }
-        is_news = news.get(ctx.params.get("__method__", ""))
-        if is_news is not None and not is_news(ctx):
-            return None
-        result = super().answer(ctx)
-        if ctx.panel.state.section:
-            LAST[ctx.panel.id] = {name: ctx.panel.get_state(name) for name in CHOSEN}
-        return result
+        """What happened elsewhere goes to the view as data, which alone it draws anew."""
+        name = ctx.params.get("__method__", "")
+        if name in self._clicks:
+            ctx.ops.patch_panel_data({"clicked": as_text({"at": time.time(), **self._click(ctx, name)})})
+        elif name == "reload":
+            ctx.ops.patch_panel_data({"changed": as_text({"at": time.time(), "section": ctx.params.get("section")})})
+        elif name == "on_change_dataset":
+            ctx.ops.patch_panel_data({"dataset": ctx.dataset.name if ctx.dataset is not None else ""})
+        elif name == "on_change_view":
+            ctx.ops.patch_panel_data({"view": seen_view(ctx)})
+        else:
+            return super().answer(ctx)
+        return None
 
-    def _handle(self, handler: Callable[[Context], None], ctx: Context) -> None:
-        """A handler of a section, and the section that it leads to."""
-        before = ctx.panel.state.section
-        if before is None:  # the App has lost the state: what was clicked is not known any more
-            self.reload(ctx)
-            return
-        handler(ctx)
-        if ctx.panel.state.section != before:
-            self.follow(ctx)
-        elif _sees_another_view(ctx):
-            self.on_change_view(ctx)
-
-    @guarded
-    def follow(self, ctx: Context) -> None:
-        self._show_section(ctx, ctx.panel.state.section)
-
-    # ---- events ----
-
-    @guarded
     def on_change_dataset(self, ctx: Context) -> None:
-        """All that was chosen goes; not by clearing the state, which the App does after what is put there next."""
-        ctx.panel.data.clear()
-        ctx.panel.set_state(dict.fromkeys(("analysis", "analyses", "section", "lens", "pages", "before", "problem")))
-        self._reload(ctx)
+        """Answered without a redraw; the App sends only events that a panel has a method for."""
 
-    @guarded
     def on_change_view(self, ctx: Context) -> None:
-        self._load_section(ctx)
+        """Likewise."""
 
-    @staticmethod
-    def _follows_another_view(ctx: Context) -> bool:
-        if not _sees_another_view(ctx):
-            return False
-        change, now = (ctx.dataset.name, ctx.panel.state.view_seen, _view_of(ctx)), time.time()
-        with FOLLOWING:
-            last, at = FOLLOWED.get(ctx.panel.id, (None, now))
-            FOLLOWED[ctx.panel.id] = change, now
-        return change != last or now - at > LOADED_TWICE
+    # ---- questions of the view ----
 
-    @guarded
-    def reload(self, ctx: Context) -> None:
-        """After something has changed; a run that is new names the section that shows it."""
-        self._recall(ctx)
-        if section := ctx.params.get("section"):
-            self._turn_to(ctx, section)
-        self._reload(ctx)
+    @question
+    def frame(self, ctx: Context) -> Frame:
+        if ctx.params.get("remembers"):
+            remember(ctx, ctx.params["analysis"])
+        return frame_of(ctx, ctx.params)
 
-    @guarded
-    def on_change_analysis(self, ctx: Context) -> None:
-        ctx.panel.state.analysis = ctx.params["value"]
-        ctx.panel.state.lens = None
-        remember(ctx, ctx.params["value"])
-        self._reload(ctx)
+    @question
+    def section(self, ctx: Context) -> dict[str, Any]:
+        asked = ctx.params
+        analysis = find_analysis(ctx.dataset, asked["analysis"])
+        return section_of(ctx, analysis, asked["name"], asked.get("filter") or WHOLE, asked.get("state") or {})
 
-    @guarded
-    def choose_section(self, ctx: Context) -> None:
-        self._show_section(ctx, ctx.params["value"])
+    @question
+    def act(self, ctx: Context) -> dict[str, Any]:
+        """A click in a section that the view draws: it is carried out, and what is in the grid now is answered."""
+        params = ctx.params
+        section = BY_NAME[params["section"]]
+        assert isinstance(section, DataSection)
+        analysis = find_analysis(ctx.dataset, params["analysis"])
+        asked = Asked(ctx, analysis, section.FOLLOWS, params.get("filter") or WHOLE, params.get("given") or {})
+        return follow(asked, section.act(params["click"], asked))
 
-    def _show_section(self, ctx: Context, name: str) -> None:
-        self._turn_to(ctx, name)
-        self._load_section(ctx)
+    @question
+    def event(self, ctx: Context) -> dict[str, Any]:
+        """A choice in a menu of a section that Python describes."""
+        return self._click(ctx, ctx.params["event"])
 
-    @staticmethod
-    def _turn_to(ctx: Context, name: str) -> None:
-        """Another section; what the last one put there goes."""
-        ctx.panel.data.clear()
-        ctx.panel.state.section = name
-        ctx.panel.set_title(f"Raters: {name}")
+    @question
+    def back(self, ctx: Context) -> None:
+        go_back(ctx, ctx.params["before"])
 
-    @guarded
-    def choose_page(self, ctx: Context) -> None:
-        state = ctx.panel.state
-        state.pages = {**(state.pages or {}), state.section: ctx.params["value"]}
-        self._load_section(ctx)
+    @question
+    def prompt(self, ctx: Context) -> None:
+        """The form of an operator of ours, with what is already known."""
+        ctx.prompt(f"{PLUGIN}/{ctx.params['operator']}", params=ctx.params.get("given"))
 
-    @guarded
-    def on_change_lens(self, ctx: Context) -> None:
-        ctx.panel.state.lens = chosen_lens(ctx)
-        self._load_section(ctx)
+    @question
+    def make(self, ctx: Context) -> None:
+        """The form that makes the run of a section that Python describes."""
+        panel = begin(ctx, ctx.params.get("state") or ctx.panel_state["described"])
+        section = BY_NAME[panel.state.section]
+        assert isinstance(section, Section)
+        section.make(ctx)
 
-    @guarded
-    def clear_lens(self, ctx: Context) -> None:
-        ctx.panel.state.lens = None
-        self._load_section(ctx)
+    # ---- sections that Python describes ----
 
     @guarded
     def explain(self, ctx: Context) -> None:
@@ -168,139 +174,103 @@ class WorkbenchPanel(Panel):
         state.explained = None if state.explained == name else name
 
     @guarded
-    def back(self, ctx: Context) -> None:
-        go_back(ctx)
-        if _sees_another_view(ctx):
-            self.on_change_view(ctx)
-
-    @guarded
-    def make(self, ctx: Context) -> None:
-        BY_NAME[ctx.panel.state.section].make(ctx)
-
-    @guarded
-    def prompt(self, ctx: Context) -> None:
-        """The form of an operator of ours, with what is already known."""
-        ctx.prompt(f"{PLUGIN}/{ctx.params['operator']}", params=ctx.params.get("given"))
-
-    # ---- loading ----
-
-    @staticmethod
-    def _recall(ctx: Context) -> None:
-        """What was chosen in this panel last, if its state did not come along; a panel that opens begins anew."""
-        last = LAST.get(ctx.panel.id, {})
-        is_lost = ctx.panel.state.section is None and ctx.params.get("__method__") != "on_load"
-        if is_lost and last.get("dataset") == ctx.dataset.name:
-            ctx.panel.set_state(last)
-            set_lens(ctx, last["lens"])
-
-    def _reload(self, ctx: Context) -> None:
-        state, found = ctx.panel.state, kf.list_analyses(ctx.dataset)
-        state.dataset = ctx.dataset.name
-        keys = [analysis.key for analysis in found]
-        is_new = bool(keys) and state.analyses is not None and keys[0] not in state.analyses
-        if is_new or state.analysis not in keys:
-            state.analysis, state.lens = next(iter(keys), None), None
-            if is_new:
-                remember(ctx, keys[0])
-        state.analyses = keys
-        state.menu = {analysis.key: _in_menu(analysis) for analysis in found}
-        analysis = next((entry for entry in found if entry.key == state.analysis), None)
-        state.sections = [section.NAME for section in SECTIONS if section.is_shown(ctx, analysis)]
-        if analysis is None:
-            load_start(ctx)
-        else:
-            _load_choices(ctx, analysis)
-            if state.section not in state.sections:
-                state.section = state.sections[0]
-            self._load_section(ctx, analysis)
-        state.loaded = time.time()
-
-    def _load_section(self, ctx: Context, analysis: Analysis | None = None) -> None:
+    def choose_page(self, ctx: Context) -> None:
         state = ctx.panel.state
-        if state.section is None:  # the App has lost the state
-            self._recall(ctx)
-            self._reload(ctx)
-            return
-        section = BY_NAME[state.section]
-        analysis = analysis or find_analysis(ctx.dataset, state.analysis)
-        if state.lens is None:
-            set_lens(ctx, WHOLE)
-        if state.lens["follow"]:
-            state.view_seen = _view_of(ctx)
-        state.kind = section.kind(ctx)
-        state.has_run = not state.kind or state.kind in analysis.runs
-        run = analysis.run(state.kind)
-        state.changed = count_changes(ctx.dataset, run.key) if run else 0
-        if state.has_run:
-            section.load(ctx, analysis)
+        state.pages = {**(state.pages or {}), state.section: ctx.params["value"]}
+        load(ctx, BY_NAME[state.section], find_analysis(ctx.dataset, state.analysis))
 
-    # ---- layout ----
+    def _click(self, ctx: Context, name: str) -> dict[str, Any]:
+        """A click in a section that Python describes, with the state that the view kept for it."""
+        state = ctx.params.get("state") or (ctx.panel_state or {}).get("described") or {}
+        return answered(lambda: self._clicked(ctx, name, state))  # type: ignore[no-any-return]
 
-    def render(self, ctx: Context) -> types.Property:
-        panel, state = types.Object(), ctx.panel.state
-        if state.problem:
-            add_problem(panel, ctx, self.reload)
-        elif not state.analysis:
-            add_start(panel, ctx)
-        else:
-            self._add_head(panel, ctx)
-            section = BY_NAME[state.section]
-            if section.PAGES and (state.has_run or state.kind != section.KIND):
-                section.add_pages(panel, ctx)
-            if state.has_run:
-                section.render(panel, ctx)
-            else:
-                panel.md(section.NOTHING_YET, name="invitation")
-                label = kf.KINDS[state.kind].title
-                panel.btn("make", label=f"{label}: new run", icon="play_arrow", on_click=self.make, variant="contained")
-        return stacked(panel)
-
-    def _add_head(self, panel: types.Object, ctx: Context) -> None:
-        """Sections, the analysis, the lens, and what is in the grid."""
-        state = ctx.panel.state
-        add_choice(panel, "sections_row", state.sections, state.section, f"{PLUGIN}/raters#choose_section", "82px")
-        add_menu(panel, "analysis", state.menu, self.on_change_analysis, label="Analysis")
-        section = BY_NAME[state.section]
-        if section.FOLLOWS:
-            self._add_lens(panel, ctx, section)
-        if state.changed:
-            images = "image was" if state.changed == 1 else "images were"
-            text = f"{state.changed:,} {images} edited or deleted since this run: make a new one"
-            panel.view("changed_text", types.Warning(label=text))
-        if state.before:
-            row = add_row(panel, "grid_row")
-            row.btn("back", label="Back", icon="arrow_back", on_click=self.back, variant="outlined")
-            if state.in_grid:
-                row.md(f"In the grid: {shown(state.in_grid, None)}", name="grid_text")
-
-    def _add_lens(self, panel: types.Object, ctx: Context, section: Section) -> None:
-        state = ctx.panel.state
-        row = add_row(panel, state.lens_row, "140px")
-        for name in LENS:
-            if name in section.FOLLOWS or state.lens[name] != ALL:  # what is set is in sight
-                numbered = {str(number): label for number, label in enumerate(state.choices[name])}
-                add_menu(row, name, numbered, self.on_change_lens)
-        if "view" in section.FOLLOWS:
-            row.bool("follow", view=types.SwitchView(label="Follow view"), on_change=self.on_change_lens)
-        if state.lens != WHOLE:
-            row.btn("clear_lens", label="Clear", icon="clear_all", on_click=self.clear_lens)
+    def _clicked(self, ctx: Context, name: str, state: Mapping[str, Any]) -> dict[str, Any]:
+        panel = begin(ctx, {**state, "grid": None, "problem": None})
+        before = panel.state.section
+        self._clicks[name](ctx)
+        if panel.state.problem:
+            return {"problem": panel.state.problem}
+        if panel.state.section != before:
+            return {"state": panel.state.values}
+        return drawn(ctx, BY_NAME[before])
 
 
-def _load_choices(ctx: Context, analysis: Analysis) -> None:
-    """What the lens can be set to."""
+def as_text(value: Any) -> str:
+    """For the data of a panel: the App lays a new value over the one before, entry by entry, but replaces texts."""
+    return json.dumps(value, default=str)
+
+
+def seen_view(ctx: Context) -> str:
+    """The view and the filters of the App, as a text to compare."""
+    asked = ctx.request_params
+    return json.dumps([asked.get("view"), asked.get("filters"), asked.get("extended")], sort_keys=True, default=str)
+
+
+# ---- what is answered ----
+
+
+def frame_of(ctx: Context, chosen: Mapping[str, Any]) -> Frame:
+    """What stands around the sections, and the one that is shown.
+
+    `chosen` is what the view has: `analysis`, `section`, `filter`, the `state` of a section that Python describes, and
+    the keys that are `known`: a new one is shown.
+    """
+    found = kf.list_analyses(ctx.dataset)
+    keys, known = [analysis.key for analysis in found], chosen.get("known")
+    key = chosen.get("analysis")
+    if key not in keys or (known and keys[0] not in known):
+        key = next(iter(keys), None)
+        if known and key is not None:
+            remember(ctx, key)
+    analysis = next((entry for entry in found if entry.key == key), None)
+    sections = tuple(listed_sections(ctx, analysis)) if analysis else ()
+    names = [section.name for section in sections]
+    section = chosen["section"] if chosen.get("section") in names else next(iter(names), None)
+    choices = choices_of(ctx, analysis) if analysis else {}
+    kept = {
+        part: None if part in choices and name not in choices[part] else name
+        for part, name in (chosen.get("filter") or WHOLE).items()
+    }
+    state = chosen.get("state") or {}
+    return Frame(
+        dataset=ctx.dataset.name,
+        analyses=tuple((entry.key, in_menu(entry)) for entry in found),
+        analysis=key,
+        section=section,
+        filter=kept,
+        sections=sections,
+        choices=choices,
+        colours={
+            "variations": COLOURS,
+            "raters": {name: rater_colour(number) for number, name in enumerate(choices.get("rater", ()))},
+        },
+        start=None if analysis else start_of(ctx),
+        first=section_of(ctx, analysis, section, kept, state if state.get("section") == section else {})
+        if analysis and section
+        else None,
+    )
+
+
+def listed_sections(ctx: Context, analysis: Analysis) -> Iterator[Listed]:
+    for group, sections in GROUPS.items():
+        for section in sections:
+            if section.is_shown(ctx, analysis):
+                title = getattr(section, "TITLE", "") or section.NAME
+                yield Listed(section.NAME, title, group, isinstance(section, DataSection), section.FOLLOWS)
+
+
+def choices_of(ctx: Context, analysis: Analysis) -> dict[str, list[str]]:
+    """What the filter can be set to."""
     run = analysis.runs.get("agreement")
     difficulty = None if run is None else kf.load_details(ctx.dataset, run.key).details.class_difficulty
-    categories = getattr(difficulty, "category", np.array([])).tolist()
-    raters = [] if run is None else run.metrics["raters"]
-    tags = ctx.dataset.distinct("tags")
-    ctx.panel.state.choices = {
-        "category": ["all classes", *categories],
-        "rater": ["all raters", *raters],
-        "tag": ["all tags", *tags],
+    return {
+        "category": [] if difficulty is None or isinstance(difficulty, Undefined) else difficulty.category.tolist(),
+        "rater": [] if run is None else run.metrics["raters"],
+        "tag": ctx.dataset.distinct("tags"),
     }
 
 
-def _in_menu(analysis: Analysis) -> str:
+def in_menu(analysis: Analysis) -> str:
     """An analysis as the menu shows it: key, date, configuration, size, alpha."""
     lead = next(iter(analysis.runs.values()))
     parts = [analysis.key, f"{lead.made_at:%d %b %Y %H:%M}", number_of(lead.images, "image")]
@@ -309,21 +279,73 @@ def _in_menu(analysis: Analysis) -> str:
     return " · ".join([*parts, *filter(None, [lead.metrics.get("notation")])])
 
 
-def _has_another_dataset(ctx: Context) -> bool:
-    return ctx.dataset is not None and ctx.panel.state.dataset != ctx.dataset.name
+def start_of(ctx: Context) -> Start:
+    found = kf.found_raters(ctx.dataset)
+    return Start(tuple(map(str, found)), _given(found[0].selection) if found else {})
 
 
-def _has_another_lens(ctx: Context) -> bool:
-    return bool(ctx.panel.state.lens != chosen_lens(ctx))
+def _given(selection: kf.Selection) -> dict[str, Any]:
+    if selection.field is not None:
+        return {"field": selection.field, "rater_attribute": selection.rater_attribute}
+    return {} if selection.raters is None else {"raters": list(selection.raters)}
 
 
-def _sees_another_view(ctx: Context) -> bool:
-    """Whether the view that the section follows is not the one it shows."""
+def section_of(
+    ctx: Context, analysis: Analysis, name: str, chosen: Mapping[str, Any], state: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The answer for one section: its `record`, or what Python `described`; or the `invitation` to make its run."""
+    section = BY_NAME[name]
+    if isinstance(section, DataSection):
+        kind, described = section.KIND, None
+    else:
+        described = describe(ctx, section, analysis, chosen, state)
+        kind = described["state"]["kind"]
+    run = analysis.run(kind)
+    has_run = run is not None or not kind
+    answer = {"name": name, "changed": count_changes(ctx.dataset, run.key) if run else 0, "described": described}
+    if not has_run:
+        return {**answer, "invitation": invitation(section, kind)}
+    if isinstance(section, DataSection):
+        answer["record"] = section.send(Asked(ctx, analysis, section.FOLLOWS, chosen))
+    return answer
+
+
+def invitation(section: DataSection | Section, kind: str) -> dict[str, str]:
+    """What stands where a section has no run: what it would say, and the operator that makes it."""
+    about = section.NOTHING_YET
+    title, text = about if isinstance(about, tuple) else about.replace("*", "").partition("\n\n")[::2]
+    of_kind = kf.KINDS[kind]
+    return {"title": title, "text": text, "operator": of_kind.operator, "label": f"{of_kind.title}: new run"}
+
+
+def follow(asked: Asked, led: Led) -> dict[str, Any]:
+    """Carry out where a click leads; what is in the grid then, and the view before."""
+    ctx = asked.ctx
+    if led.sample is not None:
+        open_sample(ctx, led.sample)
+    if led.operator is not None:
+        ctx.prompt(f"{PLUGIN}/{led.operator}", params=dict(led.given))
+    grid = None if led.view is None else show_view(ctx, asked.within(led.view), led.text)
+    return {"grid": grid, "said": led.said}
+
+
+# ---- sections that Python describes ----
+
+
+def describe(
+    ctx: Context, section: Section, analysis: Analysis, chosen: Mapping[str, Any], state: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A section that Python describes, with what the view kept of it before."""
+    own = {"section": section.NAME, "analysis": analysis.key, "lens": dict(chosen), "grid": None, "problem": None}
+    panel = begin(ctx, {**state, **own, "choices": choices_of(ctx, analysis)})
+    panel.state.sections = [entry.name for entry in listed_sections(ctx, analysis)]
+    load(ctx, section, analysis)
+    return drawn(ctx, section)
+
+
+def load(ctx: Context, section: Any, analysis: Analysis) -> None:
     state = ctx.panel.state
-    return bool((state.lens or {}).get("follow")) and state.view_seen != _view_of(ctx)
-
-
-def _view_of(ctx: Context) -> str:
-    """The view and the filters of the App, as a text to compare."""
-    asked = ctx.request_params
-    return json.dumps([asked.get("view"), asked.get("filters"), asked.get("extended")], sort_keys=True, default=str)
+    state.kind = section.kind(ctx)
+    state.has_run = not state.kind or state.kind in analysis.runs
+    if state.has_run:
+        section.load(ctx, analysis)

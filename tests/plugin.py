@@ -14,6 +14,7 @@ from unittest.mock import patch
 import fiftyone.operators as foo
 from fiftyone.operators.executor import ExecutionContext, ExecutionResult, execute_or_delegate_operator
 
+from kalos_core.display import number_of
 from tests import messages
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -91,7 +92,8 @@ def defaults(inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 PANELS = Path(__file__).resolve().parents[1] / "panels"
-STATES = {name for file in PANELS.rglob("*.py") for name in re.findall(r"state\.(\w+)", file.read_text("utf-8"))}
+FILES = [file for file in PANELS.rglob("*.py") if "node_modules" not in file.parts]
+STATES = {name for file in FILES for name in re.findall(r"state\.(\w+)", file.read_text("utf-8"))}
 """Names that panels keep something under, in whatever section."""
 
 
@@ -138,13 +140,6 @@ class Panel:
         self.send("reload" if self.state else "on_load")
         return self
 
-    def look_through(self, **parts: Any) -> Panel:
-        """Set parts of the lens as its menus and its switch do: the App copies the data into the state then."""
-        row = self.state["lens_row"]
-        self.state |= {**self.data, row: {**self.state[row], **parts}}
-        self.send("on_change_lens", value="")
-        return self
-
     def rows(self, name: str) -> Any:
         """The rows of a table."""
         return self.data[name]
@@ -162,3 +157,157 @@ class Panel:
             elif isinstance(entry, str):
                 found.append(entry)
         return "\n".join(found).replace("\\_", "_").replace("\\*", "*")
+
+
+class Workbench(Panel):
+    """The panel *Raters* with a view that does what the one in the App does: it keeps what is chosen, and asks.
+
+    Of a section that Python describes, `state`, `data` and `shown` are what the App would draw; of one that the view
+    draws, `record` is what it would.
+    """
+
+    def __init__(self, dataset: Any, **request: Any) -> None:
+        super().__init__("raters", dataset, **request)
+        self.frame: dict[str, Any] = {}
+        self.filter: dict[str, Any] = {"category": None, "rater": None, "tag": None, "follow": False}
+        self.record: Any = None
+        self.invitation: Any = None
+        self.states: dict[str, Any] = {}
+        self.changed, self.drawn = 0, ""
+        self.grids: list[dict[str, Any]] = []
+
+    def post(self, method: str, **params: Any) -> tuple[Any, list[tuple[str, dict[str, Any]]]]:
+        """What a method answers, and the operations it asks for."""
+        result = post(self.name, self.dataset, {"panel_id": "p", "__method__": method, **params}, **self.request)
+        result.raise_exceptions()
+        json.dumps(result.result, allow_nan=False)
+        asked = [(one["operator_uri"], one["params"]) for one in result.executor.to_json()["requests"]]
+        return result.result, asked
+
+    def ask(self, question: str, **params: Any) -> Any:
+        """The answer to a question; a problem goes into the state."""
+        answer, self.operations = self.post(question, **params)
+        self.state["problem"] = (answer or {}).get("problem")
+        return None if self.state["problem"] else answer
+
+    def send(self, method: str, **params: Any) -> list[tuple[str, dict[str, Any]]]:
+        """What a user does; the operations that the App is asked for."""
+        self.operations: list[tuple[str, dict[str, Any]]] = []
+        own = getattr(self, f"_{method}", None)
+        if own is not None:
+            own(**params)
+        else:
+            self._click(method, params)
+        return [one for one in self.operations if not one[0].endswith("panel_data")]
+
+    def act(self, click: str, **given: Any) -> list[tuple[str, dict[str, Any]]]:
+        """A click in a section that the view draws."""
+        named = {"section": self.state["section"], "analysis": self.state["analysis"], "filter": self.filter}
+        answer = self.ask("act", click=click, given=given, **named)
+        self._push((answer or {}).get("grid"))
+        return self.operations
+
+    def look_through(self, **parts: Any) -> Workbench:
+        """Set parts of the filter."""
+        self.filter |= parts
+        self._choose_section(self.state["section"])
+        return self
+
+    def _on_load(self) -> None:
+        _, asked = self.post("on_load")
+        self.operations = asked
+        (text,) = [params["data"]["frame"] for name, params in asked if name == "patch_panel_data"]
+        self._framed(json.loads(text))
+
+    def _reload(self, section: str | None = None) -> None:
+        """Something has changed: the view is told, and asks anew."""
+        _, asked = self.post("reload", section=section)
+        assert [name for name, _ in asked] == ["patch_panel_data"]
+        known = [key for key, _ in self.frame.get("analyses", [])]
+        wanted = {"section": section or self.state.get("section"), "analysis": self.state.get("analysis")}
+        state = {**self.states.get(self.state.get("section", ""), {}), "section": wanted["section"]}
+        self._framed(self.ask("frame", **wanted, filter=self.filter, known=known, state=state))
+
+    def _on_change_dataset(self) -> None:
+        self.state = {}
+        self._framed(self.ask("frame"))
+
+    def _on_change_analysis(self, value: str) -> None:
+        wanted = {"analysis": value, "section": self.state["section"], "state": self.state}
+        self._framed(self.ask("frame", **wanted, remembers=True))
+
+    def _choose_section(self, value: str) -> None:
+        named = {"name": value, "analysis": self.state["analysis"], "filter": self.filter}
+        self._answered(value, self.ask("section", **named, state=self.states.get(value)))
+
+    def _clear_lens(self) -> None:
+        self.look_through(category=None, rater=None, tag=None, follow=False)
+
+    def _make(self) -> None:
+        self.ask("make", state=self.state)
+
+    def _prompt(self, **params: Any) -> None:
+        self.ask("prompt", **params)
+
+    def _back(self) -> None:
+        self.ask("back", before=self.grids.pop()["before"])
+
+    def _framed(self, frame: Any) -> None:
+        if frame is None or frame.get("problem"):
+            self.state["problem"] = (frame or self.state)["problem"]
+            return
+        self.frame, self.filter = frame, frame["filter"]
+        self.state |= {"analysis": frame["analysis"], "section": frame["section"]}
+        self.state["sections"] = [section["name"] for section in frame["sections"]]
+        if frame["section"]:
+            self._answered(frame["section"], frame["first"])
+
+    def _answered(self, name: str, answer: Any) -> None:
+        if answer is None:
+            return
+        if name != self.drawn:
+            self.drawn, self.data = name, {}
+        self.record, self.invitation = answer.get("record"), answer.get("invitation")
+        self.changed, self.shown = answer["changed"], {}
+        kept = {part: self.state[part] for part in ("analysis", "sections")}
+        self.state = {**kept, "section": name, "choices": self.frame["choices"]}
+        if answer["described"]:
+            self._described(answer["described"])
+
+    def _described(self, described: dict[str, Any]) -> None:
+        self.state = self.states[described["state"]["section"]] = described["state"]
+        self.filter = self.state["lens"]
+        self._push(self.state["grid"])
+        if "schema" in described:
+            self.data |= described["data"]
+            self.shown = described["schema"]["type"]["properties"]
+            both = {name for name in self.data if self.state.get(name) is not None}
+            assert not both, f"the App would lay the data of {both} over the state of that name"
+
+    def text(self) -> str:
+        """All that is written in it, around the section, too."""
+        invited = [self.invitation["title"], self.invitation["text"]] if self.invitation else []
+        changed = f"{number_of(self.changed, 'image was', 'images were')} edited or deleted since this run"
+        found = json.dumps(self.frame["start"] or self.record or {}, ensure_ascii=False)
+        return "\n".join([super().text(), *invited, found, changed if self.changed else ""])
+
+    def _push(self, grid: dict[str, Any] | None) -> None:
+        if grid:
+            self.grids.append(grid)
+
+    def _click(self, method: str, params: dict[str, Any]) -> None:
+        """A click in a section that Python describes, as the App sends it."""
+        section = self.state["section"]
+        _, self.operations = self.post(method, panel_state={"described": self.state}, **params)
+        texts = [params["data"]["clicked"] for name, params in self.operations if name == "patch_panel_data"]
+        for text in texts:
+            answer = json.loads(text)
+            self.state["problem"] = answer.get("problem")
+            if self.state["problem"]:
+                continue
+            looked_through = self.filter
+            self._described(answer)
+            if self.state["section"] != section or self.state["lens"] != looked_through:
+                clicked, operations = self.state["section"], self.operations
+                self._choose_section(clicked)
+                self.operations = operations

@@ -26,7 +26,8 @@ ORDER = [
 
 PLUGIN_MAY_IMPORT = {
     "_agreement", "convergence", "correspondence", "decisions", "diagnostics", "display", "drawing", "errors",
-    "fiftyone", "figures", "inference", "nominal", "options", "readers", "report", "text", "variation",
+    "fiftyone", "figures", "inference", "nominal", "options", "readers", "report", "results", "statements", "text",
+    "variation",
 }  # fmt: skip
 """Modules of `kalos_core` with words, tables of names, results and the bridge: the plugin does not compute."""
 
@@ -62,7 +63,8 @@ def module_of(path: Path) -> str:
 
 
 FOLDERS = ("kalos_core", "operators", "panels", "demo", "benchmarks")
-MODULES = {module_of(path): path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")}
+FILES = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if "node_modules" not in path.parts]
+MODULES = {module_of(path): path for path in FILES}
 LIBRARY = [path for name, path in MODULES.items() if name.startswith("kalos_core.")]
 OPERATORS, PANELS = ([MODULES[name] for name in MODULES if name.startswith(own)] for own in ("operators", "panels"))
 

@@ -36,6 +36,21 @@ def reload_dataset(ctx: Any) -> Any:
     return ctx.ops.reload_dataset()
 
 
+ARRANGED = "spaces"
+"""Among what a request brings along, how the panels are arranged: only the App knows."""
+
+
+def open_panels(ctx: Any) -> list[tuple[str, str]]:
+    """Names and ids of the open panels, wherever in the App's layout."""
+    found, waiting = [], [ctx.request_params.get(ARRANGED) or {}]
+    while waiting:
+        space = waiting.pop()
+        if "type" in space:
+            found.append((space["type"], space["component_id"]))
+        waiting += space.get("children") or []
+    return found
+
+
 def open_sample(ctx: Any, sample_id: Any) -> None:
     """Open a sample; its id may be an `ObjectId`, which the App would refuse without a word."""
     ctx.ops.open_sample(id=str(sample_id))

@@ -5,7 +5,7 @@ import functools
 import logging
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import fiftyone as fo
@@ -162,20 +162,17 @@ def recalled_run(ctx: Context) -> str | None:
 # ---- where clicks lead ----
 
 
-STEPS_BACK = 20
-
 MOST_SORTED = 1_000
 """Images of a sorted view. The App asks the database several questions of a view; for each of them it would sort all
 images with all their labels, on its disk: of 20,000 images for eight seconds."""
 
 
-def show_view(ctx: Context, view: Any, content: str) -> None:
-    """Set the view of the grid, say what is in it, and keep the view before for *Back*.
+def show_view(ctx: Context, view: Any, content: str) -> dict[str, Any]:
+    """Set the view of the grid; what is in it then, in words, and the view before, for *Back*.
 
     `content` is in the plural, as in "images in dispute": of one it says "image".
     """
     before = ctx.request_params.get("view") or []
-    ctx.panel.state.before = [*(ctx.panel.state.before or []), before][-STEPS_BACK:]
     view = view.view()
     unsorted = root_of(view).view()
     for stage in stages_of(view):
@@ -187,12 +184,10 @@ def show_view(ctx: Context, view: Any, content: str) -> None:
         content = re.sub(r"\b(image|object)s\b", r"\1", content, count=1)
     if count > MOST_SORTED and len(stages_of(unsorted)) < len(stages_of(view)):
         view, which = view.limit(MOST_SORTED), f"the first {MOST_SORTED:,} of {count:,}"
-    ctx.panel.state.in_grid = f"{which} {content}"
     set_view(ctx, view)
+    return {"text": f"{which} {content}", "before": before}
 
 
-def go_back(ctx: Context) -> None:
-    """The view that was in the grid before the last click."""
-    *earlier, last = ctx.panel.state.before
-    ctx.panel.state.before, ctx.panel.state.in_grid = earlier, None
-    set_view(ctx, view_of(ctx.dataset, last))
+def go_back(ctx: Context, before: Sequence[Mapping[str, Any]]) -> None:
+    """The view that was in the grid before a click, as `show_view` answered it."""
+    set_view(ctx, view_of(ctx.dataset, before))

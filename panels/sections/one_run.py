@@ -15,7 +15,7 @@ from kalos_core.text import bold
 
 from ..parts.events import WORKBENCH, Context, Handler, guarded
 from ..parts.layout import add_row
-from .base import ALL, Section
+from .base import Section
 
 Parts = dict[str, Part]
 
@@ -64,6 +64,10 @@ def chooses(name: str) -> Handler[Any]:
 
     change.__name__ = f"change_{name}"
     return guarded(change)
+
+
+ALL = "0"
+"""In a menu of raters; the others are numbers from 1: a name might be anything."""
 
 
 def chosen_rater(ctx: Context, name: str, raters: Sequence[str]) -> str | None:

@@ -14,10 +14,10 @@ from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.figures.ranking import rank_text
 from kalos_core.text import names_shown, plain
 
+from ..data.base import is_rated
 from ..parts.events import PLUGIN, WORKBENCH, Context, guarded
 from ..parts.figures import add_part, put_parts
 from ..parts.layout import add_choice, add_menu, add_table
-from .base import is_rated
 from .one_run import RunSection, chooses, take_title
 from .questions import MAJORITY, show_difference
 

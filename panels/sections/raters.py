@@ -153,7 +153,7 @@ class RatersSection(Section):
     def click_rater(self, ctx: Context) -> None:
         """The scorecard of a rater."""
         state = ctx.panel.state
-        self.look_at(ctx, "rater", state.choices["rater"][1 + ctx.params["idx"]])
+        self.look_at(ctx, "rater", state.choices["rater"][ctx.params["idx"]])
         state.pages = {**(state.pages or {}), self.NAME: "Scorecards"}
         self._load_cards(ctx, self.analysis(ctx))
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from PIL import Image
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
+from panels.table import GROUPS
 from tests.browser.conftest import SCREENSHOTS, SIZE
 
 RATERS = "raters"
@@ -101,11 +101,15 @@ class App:
         return self.panel(RATERS)
 
     def choose_part(self, name: str, *pages: str) -> Locator:
-        """A section by its button, and a page of it, whose button stands below; the panel once it is there."""
-        named = partial(self.raters().get_by_role, "button", exact=True)
-        self._press(named(name=name).first)
+        """A section by the tab of its group, and a page of it by its button; the panel once it is there."""
+        group = next(group for group, sections in GROUPS.items() if name in (one.NAME for one in sections))
+        self.raters().get_by_role("tab", name=group, exact=True).click()
+        among = self.raters().get_by_role("radio", name=name, exact=True)
+        if among.count():
+            among.click()
+        self.expect_section(name)
         for page in pages:
-            self._press(named(name=page).last)
+            self._press(self.raters().get_by_role("button", name=page, exact=True).last)
         return self.raters()
 
     def _press(self, button: Locator) -> None:
@@ -116,7 +120,9 @@ class App:
         self.expect_idle(RATERS)
 
     def expect_section(self, name: str) -> None:
-        expect(self.raters().get_by_role("button", name=name, exact=True).first).to_have_class(CHOSEN)
+        expect(self.raters().get_by_role("main", name=name, exact=True)).to_be_visible()
+        expect(self.raters().get_by_role("status", name="Loading")).to_have_count(0)
+        self.expect_idle(RATERS)
 
     def choose_lens(self, shown: str, entry: str) -> None:
         """Choose an entry of the menu of the lens that shows a text."""

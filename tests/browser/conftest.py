@@ -18,7 +18,6 @@ from demo.__main__ import KEY, _arrange, tag_themes
 from demo.files import IMAGES, LABELS, write
 from demo.raters import simulate
 from demo.scenes import Scene, draw_scenes
-from kalos_core import KalosWarning
 from scripts.setup_environment import find_browser
 from tests.browser.living import Living
 
@@ -173,8 +172,7 @@ def loaded_once(scenes: Path, drawn: list[Scene]) -> Iterator[fo.Dataset]:
 def analysed_once(loaded_once: fo.Dataset) -> Iterator[fo.Dataset]:
     """The same with all that the demo adds."""
     dataset = loaded_once.clone("analysed")
-    with pytest.warns(KalosWarning, match="label convergence is .* on all|have fewer than 100 images"):
-        kf.analyse(dataset, KEY, settings=QUICK)
+    kf.analyse(dataset, KEY, settings=QUICK)
     _arrange(dataset, fo)
     yield dataset
     dataset.delete()

@@ -8,7 +8,7 @@ import fiftyone as fo
 
 import kalos_core.fiftyone as kf
 from tests.operators.calls import send
-from tests.plugin import Panel, form
+from tests.plugin import Workbench, form
 
 Operations = list[tuple[str, dict[str, Any]]]
 
@@ -57,25 +57,24 @@ def ids(dataset: fo.Dataset, *numbers: int) -> list[str]:
     return [everything[number] for number in numbers]
 
 
-def opened(dataset: fo.Dataset, section: str, page: str | None = None) -> Panel:
-    """The workbench with a section chosen, and a page of it: loaded anew, as after something has changed."""
-    panel = Panel("raters", dataset)
-    panel.state = {"section": section, "pages": {section: page} if page else {}}
-    panel.send("reload")
-    assert (panel.state.get("problem"), panel.state["section"]) == (None, section)
+def opened(dataset: fo.Dataset, section: str, page: str | None = None) -> Workbench:
+    """The workbench with a section chosen, and a page of it."""
+    panel = Workbench(dataset)
+    panel.send("on_load")
+    at(panel, section, page)
+    assert panel.state["section"] == section
     return panel
 
 
-def at(panel: Panel, section: str, page: str | None = None) -> Panel:
+def at(panel: Workbench, section: str, page: str | None = None) -> Workbench:
     """The workbench, open already, with a section chosen, and a page of it."""
     panel.send("choose_section", value=section)
     if page:
         panel.send("choose_page", value=page)
-    assert not panel.state.get("problem"), (section, page)
+    assert not panel.state.get("problem"), (section, page, panel.state["problem"])
     return panel
 
 
-def look_at(panel: Panel, **lens: str) -> Panel:
-    """Set the lens as its menus do: by the number of the entry."""
-    choices = panel.state["choices"]
-    return panel.look_through(**{part: str(choices[part].index(name)) for part, name in lens.items()})
+def look_at(panel: Workbench, **lens: str) -> Workbench:
+    """Set the filter as its menus do."""
+    return panel.look_through(**lens)

@@ -16,37 +16,9 @@ from kalos_core.figures.agreement import alpha_bins
 from kalos_core.figures.captions import CAPTIONS
 from kalos_core.results import plain_values
 from tests.fiftyone_bridge.scenes import RATERS, metrics_of
-from tests.panels.operations import at, given, ids, look_at, names, opened, prompted, samples_of
-from tests.plugin import Panel
+from tests.panels.operations import at, given, ids, look_at, names, opened, samples_of
+from tests.plugin import Workbench
 from tests.tiers import first
-
-# ---- overview ----
-
-
-def test_the_statements_of_the_overview_lead_to_their_sections(trio: fo.Dataset) -> None:
-    panel = opened(trio, "Overview")
-    found = kf.overview_of(trio, "agreement")
-    assert [text for text, *_ in panel.state["statements"]] == [entry.text for entry in found]
-    number = next(place for place, entry in enumerate(found) if entry.leads_to == "Raters")
-    panel.send("overview_follow", number=number)
-    assert panel.state["section"] == "Raters"
-    assert panel.state["choices"]["rater"][int(panel.state["lens"]["rater"])] == found[number].arguments["rater"]
-    assert panel.state["card"] == found[number].arguments["rater"]
-
-
-def test_the_overview_leads_to_a_report_and_to_images_for_one_more_rater(own_trio: fo.Dataset) -> None:
-    panel = opened(own_trio, "Overview")
-    report = panel.shown["next_row"]["type"]["properties"]["report"]["view"]["params"]
-    assert prompted(panel.send("prompt", **report)) == ("report", {"key": "agreement"})
-    operations = panel.send("overview_show_next")
-    found = kf.next_to_rate(own_trio, "agreement", 20, write=True)
-    assert samples_of(own_trio, operations) == found.image.tolist()
-    assert found.headline.splitlines()[0] in panel.text()
-    assert f"expected to fall by {percent_text(found.taken)}" in panel.state["in_grid"]
-    said = "the disputes and what was edited are of all images and raters"
-    assert said not in panel.text()
-    assert said in look_at(panel, category="cat").text()
-
 
 # ---- figures ----
 
@@ -72,7 +44,7 @@ def test_what_is_undefined_says_why(analysed: fo.Dataset, dataset: fo.Dataset) -
     assert "vitality: expected at least three raters" in panel.text()
     assert "collaboration" in panel.data
     kf.compute_agreement(dataset.skip(5), "undefined", raters=RATERS)  # only one of them was assigned
-    panel = Panel("raters", dataset).load()
+    panel = Workbench(dataset).load()
     assert "Alpha is undefined:" in panel.text()
     assert at(panel, "Images").rows("worst") == []
 
@@ -85,7 +57,7 @@ def test_a_bar_sets_a_view_of_exactly_its_images(analysed: fo.Dataset) -> None:
     edges, found = panel.state["edges"], {}
     for place, edge in enumerate(edges[:-1]):
         found[edge] = sorted(samples_of(analysed, panel.send("images_click_bar", idx=place)))
-        assert panel.state["in_grid"].startswith(f"{len(found[edge])} image")
+        assert panel.grids[-1]["text"].startswith(f"{len(found[edge])} image")
     expected: dict[float, list[str]] = {edge: [] for edge in edges[:-1]}
     expected |= {-0.7: ids(analysed, 3), 0.0: sorted(ids(analysed, 1, 2)), 0.9: sorted(ids(analysed, 0, 4))}
     assert found == expected
@@ -95,8 +67,7 @@ def test_the_worst_images_are_listed_the_worst_first(analysed: fo.Dataset) -> No
     panel = opened(analysed, "Images")
     expected = [(1, "−0.667", 3), (2, "0.000", 2), (3, "0.000", 1), (4, "1.000", 2), (5, "1.000", 0)]
     assert [(row["rank"], row["alpha"], row["labels"]) for row in panel.rows("worst")] == expected
-    # also where the App sends the tables back
-    operations = panel.send("images_click_worst", row=0, panel_state={**panel.state, **panel.data})
+    operations = panel.send("images_click_worst", row=0)
     assert given(operations, "open_sample") == {"id": ids(analysed, 3)[0], "group_id": None}
     view = samples_of(analysed, panel.send("images_show_worst"))
     assert view[0] == ids(analysed, 3)[0]
@@ -121,7 +92,7 @@ def test_bars_and_worst_images_follow_the_lens(trio: fo.Dataset, lens: dict[str,
     worst = panel.state["worst_ids"]
     assert [value[sample] for sample in worst] == sorted(alpha for alpha in alphas if alpha is not None)[:25]
     assert samples_of(trio, panel.send("images_show_worst")) == worst
-    assert f"worst first by α of {' and '.join(lens.values())} (" in panel.state["in_grid"]
+    assert f"worst first by α of {' and '.join(lens.values())} (" in panel.grids[-1]["text"]
 
 
 def test_of_a_long_sorted_view_the_first_images_are_shown(
@@ -133,7 +104,7 @@ def test_of_a_long_sorted_view_the_first_images_are_shown(
     for most, said in ((2, "the first 2 of 5 images"), (5, "5 images")):
         monkeypatch.setattr(events, "MOST_SORTED", most)
         assert samples_of(analysed, panel.send("images_show_worst")) == worst[:most]
-        assert panel.state["in_grid"].startswith(said)
+        assert panel.grids[-1]["text"].startswith(said)
 
 
 # ---- classes and raters ----
@@ -144,7 +115,7 @@ def test_a_class_leads_to_its_images_and_into_the_lens(trio: fo.Dataset) -> None
     shown = panel.state["shown_classes"]
     operations = panel.send("classes_click_class", idx=0)
     assert samples_of(trio, operations) == view_of_class(trio, "agreement", shown[0]).values("id")
-    assert f"images with {shown[0]}, worst first by α of {shown[0]}" in panel.state["in_grid"]
+    assert f"images with {shown[0]}, worst first by α of {shown[0]}" in panel.grids[-1]["text"]
     at(panel, "Images")
     found = metrics_of(narrowed_metrics(trio, "agreement", kf.Lens(category=shown[0])))
     assert with_interval(found["alpha"], found["alpha_interval"]) in panel.text()
@@ -156,7 +127,7 @@ def test_a_pair_leads_to_the_images_where_they_disagree_most(trio: fo.Dataset) -
     shown = panel.state["shown_raters"]
     operations = panel.send("raters_click_pair", idx=[0, 2])
     assert samples_of(trio, operations) == view_of_pair(trio, "agreement", shown[0], shown[2]).values("id")
-    assert f"images of {shown[0]} and {shown[2]}" in panel.state["in_grid"]
+    assert f"images of {shown[0]} and {shown[2]}" in panel.grids[-1]["text"]
     assert names(panel.send("raters_click_pair", idx=[1, 1])) == []  # the empty diagonal
     panel.send("raters_click_rater", idx=2)
     assert panel.state["card"] == "cid"
@@ -189,7 +160,7 @@ def test_a_scorecard_shows_all_there_is_to_say_of_a_rater(trio: fo.Dataset) -> N
     assert samples_of(trio, panel.send("raters_click_confused", row=0)) == confused.values("id")
     wrong = kf.view_of_variation(trio, "variations", "wrong_class", rater="cid")
     assert samples_of(trio, panel.send("raters_show_kind", kind="wrong_class")) == wrong.values("id")
-    assert panel.state["in_grid"].endswith("images with findings of cid: wrong class")
+    assert panel.grids[-1]["text"].endswith("images with findings of cid: wrong class")
     sent = given(panel.send("raters_print_sheet"), "browser_download")
     assert sent["filename"] == "feedback-cid.html"
     assert sent["url"].startswith("data:text/html;charset=utf-8;base64,")

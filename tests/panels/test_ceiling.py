@@ -54,7 +54,7 @@ def test_the_interval_of_all_images_and_of_each_tag(annotated: fo.Dataset) -> No
     assert f"ann {100 * net.by_rater['ann']:.1f}" in panel.text()
     operations = panel.send("ceiling_click_bar", y=2, idx=2)
     assert samples_of(annotated, operations) == annotated.match_tags("night").values("id")
-    assert panel.state["in_grid"] == "8 images with the tag night"
+    assert panel.grids[-1]["text"] == "8 images with the tag night"
     assert names(panel.send("ceiling_click_bar", y=0, idx=0)) == ["clear_view"]
 
 

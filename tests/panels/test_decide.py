@@ -14,8 +14,8 @@ from kalos_core.fiftyone.deciding.units import draw_region, region_report
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
 from tests.fiftyone_bridge.scenes import RATERS
 from tests.panels.operations import given, ids, look_at, names, opened, prompted, sample_of, samples_of, view_of
-from tests.plugin import SPACES, Panel
-from tests.tiers import extended, first
+from tests.plugin import SPACES, Panel, Workbench
+from tests.tiers import first
 
 
 def decided(dataset: fo.Dataset, number: int, decision: str, rater: str | None = None, **more: Any) -> tuple[Any, ...]:
@@ -83,22 +83,15 @@ def test_next_beside_the_sample_stays_within_the_lens(own_trio: fo.Dataset, part
     assert sample_of(beside.send("next")) == kf.next_dispute(own_trio, "agreement", shown)
 
 
-@pytest.mark.parametrize(
-    ("section", "events"), [("Decide", 1), ("Images", 0), pytest.param("Overview", 1, marks=extended)]
-)
-def test_a_decision_beside_the_sample_is_counted_in_the_open_workbench(
-    own: fo.Dataset, section: str, events: int
-) -> None:
-    panel = opened(own, section)
+def test_a_decision_beside_the_sample_is_counted_in_the_open_workbench(own: fo.Dataset) -> None:
+    panel = opened(own, "Decide")
     spaces = {**SPACES, "children": [{**SPACES["children"][0], "type": "raters", "component_id": "p"}]}
     beside = Panel("sample", own, current_sample=ids(own, 1)[0], spaces=spaces).load()
     sent = beside.send("decide", decision="none", rater=None)
     asked = [params for name, params in sent if name.endswith("/raters")]
-    assert [(one["panel_id"], one["__method__"]) for one in asked] == [("p", "reload")] * events
-    if section == "Decide":
-        panel.state.clear()  # an event of another panel does not bring the state along
-        panel.send("reload")
-        assert "1 of 5 units in dispute decided, 4 open" in panel.text()
+    assert [(one["panel_id"], one["__method__"]) for one in asked] == [("p", "reload")]
+    panel.send("reload")
+    assert "1 of 5 units in dispute decided, 4 open" in panel.text()
     elsewhere = Panel("sample", own, current_sample=ids(own, 2)[0]).load()
     assert not [name for name, _ in elsewhere.send("decide", decision="none", rater=None) if name.endswith("/raters")]
 
@@ -115,7 +108,7 @@ def test_the_training_list_leads_to_the_labels_it_counts(own: fo.Dataset) -> Non
     view = view_of(own, panel.send("decide_click_trained", row=0))
     assert view.values("id") == ids(own, 1)
     assert sorted(label.id for rater in RATERS for label in view.first()[rater].detections) == sorted(labels)
-    assert panel.state["in_grid"] == "1 image where ann gave cat and it was decided otherwise"
+    assert panel.grids[-1]["text"] == "1 image where ann gave cat and it was decided otherwise"
     assert "Nobody was decided against yet" in look_at(panel, rater="bob").text()
 
 
@@ -141,7 +134,7 @@ def test_results_are_forms_of_this_agreement(analysed: fo.Dataset) -> None:
 
 def test_the_queue_of_regions(masks: fo.Dataset) -> None:
     kf.compute_pixel_agreement(masks, "plain")
-    assert "Decide" not in Panel("raters", masks).load().state["sections"]
+    assert "Decide" not in Workbench(masks).load().state["sections"]
     kf.delete_run(masks, "plain")
     kf.compute_pixel_agreement(masks, "pixels", regions=True)
     panel = opened(masks, "Decide")

@@ -15,7 +15,7 @@ from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.stacks import add_maps, small
 from tests.operators.hostile import CLASSES, RATERS, hostile, is_text
 from tests.panels.operations import at, opened
-from tests.plugin import Panel
+from tests.plugin import Panel, Workbench
 from tests.tiers import extended
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
@@ -67,7 +67,7 @@ def test_names_of_objects_are_text_in_every_section_and_beside_the_sample() -> N
     asked, settled = (kf.disputed_units(dataset, "agreement", sample)[0] for sample in (first, second))
     kf.decide(dataset, "agreement", asked.labels, "guideline", note=f"~~~~\n{CLASSES['owl']}", who=RATERS["cid"])
     kf.decide(dataset, "agreement", settled.labels, "take", RATERS["bob"])
-    check(Panel("raters", dataset).load(), 20)
+    check(Workbench(dataset).load(), 20)
     assert "~~~~" not in opened(dataset, "Decide", "Guideline").state["markdown"]  # which would end its block
     for sample in (first, second):
         beside = Panel("sample", dataset, current_sample=sample).load()
@@ -81,7 +81,7 @@ def test_names_of_image_labels_are_text_in_every_section() -> None:
     dataset = hostile(quiz())
     kf.compute_label_agreement(dataset, "labels")
     kf.rank_systems(dataset, "ranking", systems=["net", "svm"])
-    check(Panel("raters", dataset).load(), 5)
+    check(Workbench(dataset).load(), 5)
 
 
 @extended
@@ -90,4 +90,4 @@ def test_names_of_raters_of_masks_are_text_in_every_section() -> None:
     kf.compute_pixel_agreement(dataset, "pixels")
     kf.estimate_truth(dataset, "truth", methods=["any", "0.5"])
     kf.rank_detectors(dataset, "detectors", detectors=["good", "poor"], skew=(0.1, 0.5), boundaries=9)
-    check(Panel("raters", dataset).load(), 5)
+    check(Workbench(dataset).load(), 5)

@@ -14,7 +14,7 @@ from tests.fiftyone_bridge.stacks import CLASSES, MAPS, RATERS, RATIO, add_maps,
 from tests.operators.calls import data_set
 from tests.panels.conftest import of_maps
 from tests.panels.operations import ids, made_again, opened, prompted, sample_of, samples_of, view_of
-from tests.plugin import Panel
+from tests.plugin import Workbench
 from tests.tiers import first
 
 
@@ -30,7 +30,7 @@ def stack() -> fo.Dataset:
 
 def test_each_section_offers_the_run_that_is_missing() -> None:
     dataset = add_maps(data_set(small))
-    assert "Found: 3 raters, masks, 3 images" in Panel("raters", dataset).load().text()
+    assert "3 raters, masks, 3 images" in Workbench(dataset).load().text()
     kf.estimate_truth(dataset, "truth", methods=["any"])
     assert prompted(opened(dataset, "Masks").send("make"))[0] == "compute_pixel_agreement"
     assert prompted(opened(dataset, "Ranking", "Curves").send("make"))[0] == "rank_detectors"
@@ -58,7 +58,7 @@ def test_raters_of_masks_and_their_images(stack: fo.Dataset) -> None:
     assert "properties" not in panel.shown  # a comparison with the images was not asked for
     panel.state["run"] = "nothing"
     panel.send("masks_click_rater", row=0)
-    assert "expected one of the pixels runs" in panel.text()
+    assert "expected one of the pixels runs" in panel.state["problem"]
 
 
 def test_raters_against_each_consensus(stack: fo.Dataset) -> None:
@@ -177,7 +177,7 @@ def test_who_is_right_about_objects() -> None:
     view = view_of(dataset, panel.send("truth_click_skill", y=0))  # eve missed all cats, and has six of her own
     assert view.values("id") == dataset.values("id")
     assert (view.count("eve.detections"), view.has_field("ann")) == (6, False)
-    assert panel.state["in_grid"] == "12 images with what eve annotated otherwise than confusion 0.5, or missed"
+    assert panel.grids[-1]["text"] == "12 images with what eve annotated otherwise than confusion 0.5, or missed"
     panel.send("truth_change_truth_rater", value="5")
     assert panel.state["titles"]["confusion"][0].startswith("eve")
     panel.send("truth_click_consensus", row=1)

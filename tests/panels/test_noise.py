@@ -44,7 +44,7 @@ def test_events_lead_to_their_labels(annotated: fo.Dataset) -> None:
     leads_to(annotated, operations, "split")
     found = view_of(annotated, operations)
     assert {event for field in FIELDS for event in found.distinct(f"{field}.detections.noise")} == {"split"}
-    assert f"{len(found)} images with annotations split: done" in panel.state["in_grid"]
+    assert f"{len(found)} images with annotations split: done" in panel.grids[-1]["text"]
     leads_to(annotated, panel.send("noise_click_event", idx=2, trace_idx=1), "split", "lost")
     leads_to(annotated, panel.send("noise_click_stage", row=0), ["deletion", "addition"])
     assert prompted(panel.send("make"))[0] == "inject_noise"

@@ -19,7 +19,7 @@ from panels.parts.events import handlers
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import SCENES, make_samples
 from tests.fiftyone_bridge.stacks import GOOD, small
-from tests.plugin import Panel
+from tests.plugin import Panel, Workbench
 
 RATERS = ("ann", "bob", "cid")
 TEAMS = {"experts": ["ann"], "others": ["bob", "cid"]}
@@ -229,7 +229,7 @@ def test_labels_that_are_read_are_counted(many: dict[str, fo.Dataset], read: lis
 def test_a_section_reads_no_labels(
     name: str, section: str, pages: dict[str, Page], many: dict[str, fo.Dataset], read: list[int]
 ) -> None:
-    panel = Panel("raters", many[name])
+    panel = Workbench(many[name])
     _send(panel, steps(section, pages), read)
     assert panel.state["run"]
     assert panel.state["section"] == section
@@ -262,7 +262,7 @@ def outlined() -> fo.Dataset:
 
 def test_outlines_and_attributes_are_compared_without_reading_a_label(outlined: fo.Dataset, read: list[int]) -> None:
     for page, table in (("Outlines", "paired_images"), ("Attributes", "attribute_images")):
-        panel = Panel("raters", outlined)
+        panel = Workbench(outlined)
         _send(panel, steps("Variations", {page: MATCHED[page]}), read)
         assert len(panel.rows(table)) == 25
 
@@ -275,7 +275,7 @@ def test_the_panel_of_a_sample_reads_that_one(many: dict[str, fo.Dataset], read:
 
 
 def test_every_handler_is_tried() -> None:
-    for section in panels.workbench.SECTIONS:
+    for section in panels.table.every_section():
         if section.NAME in SECTIONS:
             more = {"Variations": MATCHED, "Ranking": DETECTORS, "Truth": OBJECTS}.get(section.NAME, {})
             pages = [*SECTIONS[section.NAME].values(), *more.values()]

@@ -13,7 +13,7 @@ from kalos_core.display import alpha_text
 from tests.fiftyone_bridge.scenes import ALPHAS, CAT, RATERS, SCENES, make_samples
 from tests.operators.calls import data_set
 from tests.panels.operations import given, ids, names, sample_of
-from tests.plugin import Panel
+from tests.plugin import Panel, Workbench
 
 
 def beside(dataset: fo.Dataset, number: int, note: str = "", who: str = "") -> Panel:
@@ -137,7 +137,7 @@ def test_the_analysis_is_the_one_chosen_last_here_or_in_the_workbench(own: fo.Da
     kf.compute_agreement(own, "second", raters=RATERS, threshold=0.7, bootstrap=20)
     panel = beside(own, 1)
     assert panel.state["analysis"] == "second"  # the newest
-    Panel("raters", own).load().send("on_change_analysis", value="agreement")
+    Workbench(own).load().send("on_change_analysis", value="agreement")
     assert beside(own, 1).state["run"] == "agreement"
     panel.send("on_change_analysis", value="second")
     assert panel.state["run"] == beside(own, 1).state["run"] == "second"

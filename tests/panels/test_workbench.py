@@ -17,7 +17,7 @@ from tests.fiftyone_bridge.scenes import RATERS, SCENES, make_samples
 from tests.operators.calls import data_set
 from tests.panels.conftest import THREE
 from tests.panels.operations import at, given, look_at, names, opened, prompted, samples_of
-from tests.plugin import Panel, form, post
+from tests.plugin import Panel, Workbench, form, post
 from tests.tiers import extended
 
 
@@ -33,17 +33,16 @@ def ask(panel: Panel, method: str, **params: Any) -> list[dict[str, Any]]:
 
 
 def test_before_any_run_it_says_which_raters_were_found(dataset: fo.Dataset) -> None:
-    panel = Panel("raters", dataset).load()
-    assert "Found: 2 raters, boxes, 6 images" in panel.text()
-    first = panel.shown["first_steps"]["type"]["properties"]["analyse"]["view"]["params"]
-    assert prompted(panel.send("prompt", **first)) == ("analyse", {"raters": list(RATERS)})
-    empty = Panel("raters", fo.Dataset()).load()
-    assert "No labels of several raters" in empty.text()
-    assert list(empty.shown["first_steps"]["type"]["properties"]) == ["load"]
+    panel = Workbench(dataset).load()
+    start = panel.frame["start"]
+    assert start["found"][0].startswith("2 raters, boxes, 6 images")
+    asked = panel.send("prompt", operator="analyse", given=start["given"])
+    assert prompted(asked) == ("analyse", {"raters": list(RATERS)})
+    assert Workbench(fo.Dataset()).load().frame["start"] == {"found": [], "given": {}}
 
 
 def test_the_newest_analysis_is_shown_and_an_old_one_can_be_chosen(own: fo.Dataset) -> None:
-    panel = Panel("raters", own).load()
+    panel = Workbench(own).load()
     assert (panel.state["analysis"], panel.state["section"]) == ("agreement", "Overview")
     kf.compute_agreement(own, "second", raters=RATERS, threshold=0.7, bootstrap=20)
     panel.send("reload")
@@ -55,23 +54,28 @@ def test_the_newest_analysis_is_shown_and_an_old_one_can_be_chosen(own: fo.Datas
 
 
 def test_sections_are_those_of_the_labels_that_are_there(analysed: fo.Dataset) -> None:
-    of_objects = ["Overview", "Images", "Variations", "Classes", "Raters", "Threshold", "Ceiling", "Decide", "Runs"]
-    panel = Panel("raters", analysed).load()
-    assert panel.state["sections"] == of_objects
-    for section in of_objects:
-        operations = panel.send("choose_section", value=section)
-        assert not panel.state.get("problem"), section
-        assert given(operations, "set_panel_title")["title"] == f"Raters: {section}"
-        buttons = panel.shown["sections_row"]["type"]["properties"].values()
-        chosen = [one["view"]["label"] for one in buttons if one["view"]["variant"] == "contained"]
-        assert chosen == [section]
+    groups = {
+        "Overview": ["Overview", "Published"],
+        "Differences": ["Variations", "Images", "Classes"],
+        "Raters": ["Raters"],
+        "Decide": ["Decide"],
+        "Models": ["Ceiling"],
+        "Runs": ["Runs", "Threshold"],
+    }
+    panel = Workbench(analysed).load()
+    found: dict[str, list[str]] = {}
+    for section in panel.frame["sections"]:
+        found.setdefault(section["group"], []).append(section["name"])
+        at(panel, section["name"])
+        assert (panel.record is None) == (not section["is_data"])
+    assert found == groups
     at(panel, "Images")
     at(panel, "Classes")
     assert "classes" in panel.data
     assert "histogram" not in panel.data  # what was there before is gone
     answers = data_set(quiz())
     kf.compute_label_agreement(answers, "labels", raters=THREE, bootstrap=0)
-    found = set(Panel("raters", answers).load().state["sections"])
+    found = set(Workbench(answers).load().state["sections"])
     assert {"Questions", "Teams", "Ranking", "Runs"} <= found
     assert not {"Masks", "Truth", "Noise", "Images"} & found
 
@@ -82,38 +86,29 @@ def test_sections_are_those_of_the_labels_that_are_there(analysed: fo.Dataset) -
 def test_the_view_is_followed_only_when_it_is_to_be(analysed: fo.Dataset) -> None:
     panel = opened(analysed, "Images")
     everything = panel.state["found"]
-    panel.request = {"view": analysed.limit(2)}
-    assert ask(panel, "on_change_view") == []
-    panel.send("on_change_view")
-    assert panel.state["found"] == everything
-    panel.look_through(follow=True)
-    assert panel.state["histogram"] is None  # of a figure with fewer bars nothing stays
-    view = {"view": analysed.limit(3)}
-    answers = [ask(panel, "on_change_view", view=dict(view)) for _ in range(3)]  # the App sends a change three times
-    assert [bool(answer) for answer in answers] == [True, False, False]
-    panel.request = view
+    panel.request = {"view": analysed.limit(3)}
+    (told,) = panel.post("on_change_view")[1]  # the view is told, and asks anew where it follows
+    assert told[0] == "patch_panel_data"
+    assert at(panel, "Images").state["found"] == everything
     panel.look_through(follow=True)
     assert "over 3 images" in panel.state["found"]
 
 
 def test_a_panel_that_an_operator_loads_anew_stays_where_it_was(trio: fo.Dataset) -> None:
     panel = look_at(opened(trio, "Images"), category="cat")
-    panel.state = {}  # an operator cannot send it
     panel.send("reload")
     assert panel.state["section"] == "Images"
-    assert panel.state["choices"]["category"][int(panel.state["lens"]["category"])] == "cat"
-    panel.state = {}
+    assert panel.filter["category"] == "cat"
     panel.send("reload", section="Classes")  # a new run names the section that shows it
     assert panel.state["section"] == "Classes"
-    assert Panel("raters", trio).load().state["section"] == "Overview"
+    assert Workbench(trio).load().state["section"] == "Overview"
 
 
 # ---- what goes wrong, and what happens meanwhile ----
 
 
-@pytest.mark.parametrize("name", ["raters", "sample"])
-def test_a_problem_is_shown_with_a_way_out(
-    name: str, analysed: fo.Dataset, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_a_problem_is_answered_in_words(
+    analysed: fo.Dataset, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(error: Exception) -> Any:
         def raising(*_: Any, **__: Any) -> None:
@@ -121,36 +116,40 @@ def test_a_problem_is_shown_with_a_way_out(
 
         return raising
 
-    panel = Panel(name, analysed, current_sample=analysed.first().id)
+    panel = Workbench(analysed)
+    beside = Panel("sample", analysed, current_sample=analysed.first().id)
     with monkeypatch.context() as patch:
         patch.setattr(kf, "list_analyses", fail(InputError("run 'agreement': its stored result is gone\n  details")))
-        notice = given(panel.send("on_load"), "notify")
+        panel.send("on_load")
+        assert panel.state["problem"].startswith("run 'agreement': its stored result is gone")
+        notice = given(beside.send("on_load"), "notify")
         assert (notice["message"], notice["variant"]) == ("run 'agreement': its stored result is gone", "error")
-        assert set(panel.shown) == {"failed", "retry"}
+        assert set(beside.shown) == {"failed", "retry"}
         patch.setattr(kf, "list_analyses", fail(ZeroDivisionError("by nought")))
         panel.send("reload")
-        assert "ZeroDivisionError: by nought" in panel.text()
-        assert "The panel" in caplog.text
-    panel.send("reload")
-    assert "failed" not in panel.shown
+        assert panel.state["problem"] == "ZeroDivisionError: by nought"
+        assert "A question of the view" in caplog.text
+    for one in (panel, beside):
+        one.send("reload")
+        assert not one.state.get("problem")
 
 
 def test_runs_fields_and_data_sets_may_go_meanwhile(own: fo.Dataset, dataset: fo.Dataset) -> None:
     panel = opened(own, "Images")
     panel.dataset = dataset  # another one takes the place of the first
     panel.send("on_change_dataset")
-    assert "Found: 2 raters" in panel.text()
+    assert panel.frame["start"]["found"][0].startswith("2 raters")
     assert panel.state["analysis"] is None
     panel = opened(own, "Overview")
     own.delete_sample_field("agreement_alpha")
     panel.send("choose_section", value="Images")
-    assert set(panel.shown) == {"failed", "retry"}
+    assert panel.state["problem"]
     for key in kf.list_runs(own):
         kf.delete_run(own, key)
     panel.send("choose_section", value="Classes")
-    assert "This could not be shown" in panel.text()
+    assert panel.state["problem"]
     panel.send("reload")
-    assert "Found: 2 raters" in panel.text()
+    assert panel.frame["start"]["found"][0].startswith("2 raters")
 
 
 def test_a_click_leads_to_images_and_back_again(analysed: fo.Dataset) -> None:
@@ -159,9 +158,8 @@ def test_a_click_leads_to_images_and_back_again(analysed: fo.Dataset) -> None:
     worst = view_worst_first(analysed, "agreement", 25)
     assert samples_of(analysed, operations) == worst.values("id")
     panel.request = {"view": worst}
-    assert "back" in panel.shown["grid_row"]["type"]["properties"]
     assert names(panel.send("back")) == ["clear_view"]
-    assert "grid_row" not in panel.shown
+    assert panel.grids == []
 
 
 @extended
@@ -173,11 +171,11 @@ def test_an_analysis_of_many_images_stays_small() -> None:
     del many, sample  # samples in memory would be loaded again after each write
     kf.compute_agreement(dataset, "agreement", raters=RATERS, bootstrap=20)
     kf.find_variations(dataset, "variations", raters=RATERS)
-    panel = Panel("raters", dataset).load()
+    panel = Workbench(dataset).load()
     sizes = {}
     for section in panel.state["sections"]:
         at(panel, section)
-        sizes[section] = len(json.dumps([panel.state, panel.data]))
+        sizes[section] = len(json.dumps([panel.state, panel.data, panel.record]))
     assert {section: size for section, size in sizes.items() if size >= 50_000} == {}
 
 

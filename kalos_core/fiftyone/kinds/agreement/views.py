@@ -137,12 +137,13 @@ def _fields(view: Any, run: AnyRun) -> list[str]:
 
 @dataclass(frozen=True)
 class ImageRow:
-    """One image of a ranking: its sample, file name, alpha and number of labels of all raters."""
+    """One image of a ranking: its sample, file name, alpha, number of labels of all raters, and where it lies."""
 
     sample_id: str
     file: str
     alpha: float
     labels: int
+    path: str
 
 
 def worst_images(
@@ -162,7 +163,7 @@ def worst_images(
     ids, files, alphas, *labels = worst.values(["id", "filepath", alpha, *counts])
     totals = [sum(of_image) for of_image in zip(*labels, strict=True)] if labels else [0] * len(ids)
     return [
-        ImageRow(sample_id, Path(path).name, value, total)
+        ImageRow(sample_id, Path(path).name, value, total, path)
         for sample_id, path, value, total in zip(ids, files, alphas, totals, strict=True)
     ]
 

@@ -1,0 +1,127 @@
+"""What every section has that the view draws: what was asked, what is answered, and where a click leads."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
+
+import kalos_core.fiftyone as kf
+from kalos_core.fiftyone.dataset.raters import OBJECTS
+from kalos_core.fiftyone.internals import stages_of
+from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
+
+from ..parts.events import Context
+
+WHOLE: dict[str, Any] = {"category": None, "rater": None, "tag": None, "follow": False}
+"""A filter, as the view sends it, that leaves out nothing; `follow`: only the images of the view in the grid."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about one section of an analysis.
+
+    `chosen` is the filter as the view sends it, `follows` the parts of it that the section heeds, `given` what else
+    came with the question: of a click, what was clicked.
+    """
+
+    ctx: Context
+    analysis: Analysis
+    follows: tuple[str, ...] = ()
+    chosen: Mapping[str, Any] = field(default_factory=lambda: WHOLE)
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def dataset(self) -> Any:
+        return self.ctx.dataset
+
+    @property
+    def lens(self) -> kf.Lens:
+        """The filter, as far as the section follows it."""
+        parts = {part: self.chosen[part] for part in ("category", "rater", "tag") if part in self.follows}
+        return kf.Lens(**parts, samples=self.ctx.view.values("id") if self._follows_view else None)
+
+    @property
+    def _follows_view(self) -> bool:
+        return "view" in self.follows and bool(self.chosen["follow"])
+
+    def run(self, kind: str) -> AnyRun:
+        """The run of a kind, which the analysis has."""
+        return self.analysis.runs[kind]
+
+    def within(self, view: Any) -> Any:
+        """A view, within the tag and the view in the grid that the section follows."""
+        if "tag" in self.follows and self.chosen["tag"] is not None:
+            view = view.match_tags(self.chosen["tag"])
+        for stage in stages_of(self.ctx.view) if self._follows_view else ():
+            view = view.add_stage(stage)
+        return view
+
+
+@dataclass(frozen=True)
+class Led:
+    """Where a click leads: to a view in the grid, a sample, or the form of an operator; `said` is told the user.
+
+    `text` says what is in the view, in the plural, as in "images in dispute".
+    """
+
+    view: Any = None
+    text: str = ""
+    sample: str | None = None
+    operator: str | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
+    said: str = ""
+
+
+Own = TypeVar("Own", bound="DataSection")
+
+Click = Callable[[Own, Asked], Led]
+
+
+def click(answer: Click[Own]) -> Click[Own]:
+    """A method of a section that the view may call, as `act(section, name, given)`."""
+    answer.is_click = True  # type: ignore[attr-defined]
+    return answer
+
+
+class DataSection:
+    """A section that the view draws.
+
+    A subclass says its name (`NAME`), what stands on its tab if that is another (`TITLE`), of which kind the run is
+    that it shows (`KIND`), of which labels that run is (`FAMILY`), which parts of the filter it heeds (`FOLLOWS`), and
+    what stands where there is no run (`NOTHING_YET`: a line, and what the run would say). `send` answers its record, a
+    frozen dataclass of a few kilobytes; methods marked `click` answer where a click leads.
+    """
+
+    NAME: ClassVar[str]
+    TITLE: ClassVar[str] = ""
+    KIND: ClassVar[str] = ""
+    FAMILY: ClassVar[Any] = OBJECTS
+    FOLLOWS: ClassVar[tuple[str, ...]] = ()
+    NOTHING_YET: ClassVar[tuple[str, str]] = ("", "")
+
+    def is_shown(self, ctx: Context, analysis: Analysis | None) -> bool:
+        """Whether a data set has such a run, or labels of several raters that one could be made of."""
+        return is_there(ctx, self.KIND, self.FAMILY, analysis)
+
+    def send(self, asked: Asked) -> Any:
+        """What the view draws: a frozen dataclass."""
+        raise NotImplementedError
+
+    def act(self, name: str, asked: Asked) -> Led:
+        """Where a click leads."""
+        method = getattr(type(self), name, None)
+        if not getattr(method, "is_click", False):
+            raise ValueError(f"{self.NAME} knows no click {name!r}")
+        led: Led = getattr(self, name)(asked)
+        return led
+
+
+def is_there(ctx: Context, kind: str, family: Any, analysis: Analysis | None) -> bool:
+    """Whether a data set has a run of a kind, or labels of several raters that one could be made of."""
+    has_run = not kind or (analysis is not None and kind in analysis.runs)
+    return has_run or (family is not None and is_rated(ctx, family))
+
+
+def is_rated(ctx: Context, family: Any) -> bool:
+    """Whether fields hold labels of a family by several raters, or could: a list may say whose each label is."""
+    fields = kf.label_fields(ctx.dataset, family)
+    return len(kf.rater_fields(ctx.dataset, family) or fields) > 1 or any(name != path for name, path in fields.items())

@@ -1,0 +1,227 @@
+"""Overview: how good the labels are, who and what is the problem, and what to do next, on one screen."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import kalos_core.fiftyone as kf
+from kalos_core._agreement import BANDS
+from kalos_core.diagnostics import ClassDifficulty, NarrowedAgreement
+from kalos_core.display import alpha_text
+from kalos_core.errors import Undefined
+from kalos_core.fiftyone.analyses.summaries import threshold_advice
+from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
+from kalos_core.fiftyone.kinds.agreement.views import ImageRow, view_of_class, view_worst_first
+from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
+from kalos_core.fiftyone.kinds.variations.views import view_of_findings
+from kalos_core.fiftyone.runs.stored import count_changes
+from kalos_core.statements import DIFFERENCES, LEAST_IMAGES
+from kalos_core.text import plain
+
+from .base import Asked, DataSection, Led, click
+
+FEW = 5
+"""Rows of a list."""
+
+WORST = 6
+"""Images that are shown small."""
+
+TITLES = {
+    "unmatched": "one annotated",
+    "wrong_class": "classes differ",
+    "merged": "several as one",
+    "merged_wrong_class": "as one, class, too",
+}
+"""Kind of difference -> what its row says."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A row of a list: a value with its interval, and what stands in its hover."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    title: str = ""
+    images: int = 0
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """The mAP that raters reach against one another, measured or inferred from alpha; `route` says how."""
+
+    value: float
+    low: float | None
+    high: float | None
+    is_measured: bool
+    route: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What calibration says of the threshold in use, in a line and whole."""
+
+    short: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All that the dashboard draws.
+
+    `sentences` are those of `kf.overview_of`, by the section they lead to; `bands` the least alpha of each band and its
+    name, from the top.
+    """
+
+    run: str
+    alpha: float | None
+    interval: tuple[float | None, float | None]
+    bands: tuple[tuple[float, str], ...]
+    notation: str
+    images: int
+    objects: int
+    raters: int
+    disputes: Any
+    sentences: dict[str, str]
+    differences: tuple[Ranked, ...]
+    furthest: tuple[Ranked, ...]
+    hardest: tuple[Ranked, ...]
+    worst: tuple[ImageRow, ...]
+    ceiling: Ceiling | None
+    advice: Advice | None
+    changed: int
+    note: str
+
+
+class OverviewSection(DataSection):
+    NAME, KIND = "Overview", "agreement"
+    FOLLOWS = ("category", "rater", "tag", "view")
+    NOTHING_YET = (
+        "How good are the labels?",
+        "Analyse says how far the raters agree, which class is hardest, who differs, and what no model can be expected "
+        "to pass.",
+    )
+
+    def send(self, asked: Asked) -> Overview:
+        dataset, analysis, lens = asked.dataset, asked.analysis, asked.lens
+        run = asked.run("agreement")
+        found = narrowed_metrics(dataset, run.key, lens)
+        low, high = found.alpha_interval
+        return Overview(
+            run=run.key,
+            alpha=found.alpha,
+            interval=(low, high),
+            bands=BANDS,
+            notation=run.metrics["notation"],
+            images=found.images,
+            objects=found.units,
+            raters=len(run.metrics["raters"]),
+            disputes=kf.count_disputes(dataset, run.key),
+            sentences={said.leads_to: said.text for said in kf.overview_of(dataset, analysis.key, lens)},
+            differences=_differences(asked),
+            furthest=_furthest(asked),
+            hardest=_hardest(found),
+            worst=tuple(kf.worst_images(dataset, run.key, WORST, lens=lens)),
+            ceiling=_ceiling(asked),
+            advice=_advice(asked, run),
+            changed=count_changes(dataset, run.key),
+            note=run.metrics["note"] or "",
+        )
+
+    @click
+    def worst(self, asked: Asked) -> Led:
+        lens = asked.lens
+        view = view_worst_first(asked.dataset, asked.run("agreement").key, category=lens.category, rater=lens.rater)
+        return Led(view, "images, the least agreement first")
+
+    @click
+    def open(self, asked: Asked) -> Led:
+        return Led(sample=asked.given["sample"])
+
+    @click
+    def category(self, asked: Asked) -> Led:
+        name = asked.given["name"]
+        view = view_of_class(asked.dataset, asked.run("agreement").key, name)
+        return Led(view, f"images with {plain(name)}, the least agreement first")
+
+    @click
+    def rater(self, asked: Asked) -> Led:
+        name = asked.given["name"]
+        view = view_worst_first(asked.dataset, asked.run("agreement").key, rater=name)
+        return Led(view, f"images, those first where {plain(name)} agrees least")
+
+    @click
+    def difference(self, asked: Asked) -> Led:
+        kind = asked.given["name"]
+        view = view_of_findings(asked.dataset, asked.run("variations").key, DIFFERENCES[kind])
+        return Led(view, f"images with differences: {TITLES[kind]}")
+
+    @click
+    def report(self, asked: Asked) -> Led:
+        return Led(operator="report", given={"key": asked.run("agreement").key})
+
+    @click
+    def next_images(self, asked: Asked) -> Led:
+        return Led(operator="next_to_rate", given={"key": asked.run("agreement").key})
+
+
+def _differences(asked: Asked) -> tuple[Ranked, ...]:
+    """Kinds of differences with their findings, the most frequent first."""
+    run = asked.analysis.run("variations")
+    if run is None:
+        return ()
+    counts = narrowed_variations(asked.dataset, run.key, asked.lens).counts
+    sums = {kind: sum(counts[name] for name in names) for kind, names in DIFFERENCES.items()}
+    return tuple(Ranked(kind, sums[kind], title=TITLES[kind]) for kind in sorted(sums, key=lambda name: -sums[name]))
+
+
+def _furthest(asked: Asked) -> tuple[Ranked, ...]:
+    """Raters by their alpha with the others, the least first; undefined last."""
+    cards = kf.rater_scorecard(asked.dataset, asked.analysis.key, asked.lens)
+    order = sorted(cards, key=lambda card: (np.isnan(card.alpha), card.alpha))
+    return tuple(Ranked(card.rater, card.alpha, *card.alpha_interval, images=card.images) for card in order[:FEW])
+
+
+def _hardest(found: NarrowedAgreement) -> tuple[Ranked, ...]:
+    """Classes by alpha, the least first: those on enough images, as the sentence about the hardest has it."""
+    classes = found.class_difficulty
+    if isinstance(classes, Undefined):
+        return ()
+    defined = np.isfinite(classes.alpha)
+    enough = defined & (classes.images >= LEAST_IMAGES)
+    places = np.flatnonzero(enough if enough.any() else defined)
+    order = places[np.argsort(classes.alpha[places], kind="stable")][:FEW]
+    return tuple(_of_class(classes, place) for place in order)
+
+
+def _of_class(classes: ClassDifficulty, place: int) -> Ranked:
+    low, high = classes.alpha_interval[place]
+    return Ranked(str(classes.category[place]), classes.alpha[place], low, high, images=int(classes.images[place]))
+
+
+def _ceiling(asked: Asked) -> Ceiling | None:
+    run = asked.analysis.run("convergence")
+    if run is None or run.metrics["whole"] is None:
+        return None
+    low, high = run.metrics["interval"]
+    return Ceiling(run.metrics["whole"], low, high, run.metrics["measured"], run.metrics["route"])
+
+
+def _advice(asked: Asked, run: Any) -> Advice | None:
+    """What calibration says, where the similarity in use was calibrated."""
+    calibration = asked.analysis.run("calibration")
+    if calibration is None:
+        return None
+    names = [entry["name"] for entry in calibration.metrics["similarities"]]
+    if run.settings["similarity"] not in names:
+        return None
+    found = threshold_advice(asked.dataset, asked.analysis.key)
+    if not found.fits:
+        best = alpha_text(found.calibrated)
+        return Advice(
+            f"The threshold {alpha_text(found.threshold)} does not fit: {best} tells objects apart best.", found.text
+        )
+    better = f"{found.better} tells objects apart better." if found.better else "The threshold in use fits."
+    return Advice(better, found.text)

@@ -1,0 +1,83 @@
+/** How numbers and names are shown: the one rounding of the view, as `kalos_core.display` has it in Python. */
+const MINUS = "\u2212";
+const NO_BREAK = "\u00a0";
+const UNDEFINED = "undefined";
+
+/** An interval narrower than this needs three decimals. */
+const NARROW = 0.05;
+
+/** Letters of a name; the whole stands in its hover. */
+const MOST_LETTERS = 60;
+
+/** Characters without a shape: controls, direction marks, letters for machines. */
+const UNSEEN =
+  // eslint-disable-next-line no-control-regex -- these are what is taken out
+  /[\u0000-\u0008\u000e-\u001b\u007f-\u0084\u0086-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+export type Maybe = number | null | undefined;
+export type Interval = readonly [Maybe, Maybe];
+
+/** Decimals of a value; a tie goes to the even digit, as in Python. */
+function fixed(value: number, digits: number): string {
+  const halves = Math.round(value * 10 ** digits * 2);
+  const isTie = halves % 2 !== 0 && halves % 5 ** digits === 0 && halves / (2 * 10 ** digits) === value;
+  if (!isTie) return value.toFixed(digits);
+  return ((2 * Math.round(halves / 4)) / 10 ** digits).toFixed(digits);
+}
+
+/** A minus sign in place of the hyphen, commas between thousands; what is rounded to zero has no sign. */
+function typeset(text: string): string {
+  const isZero = /^-?0*(\.0*)?$/.test(text);
+  const [whole = "", ...rest] = text.replace("-", "").split(".");
+  const grouped = [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...rest].join(".");
+  return text.startsWith("-") && !isZero ? MINUS + grouped : grouped;
+}
+
+/** An alpha or a similarity: two decimals, three in a table. */
+export function alphaText(value: Maybe, digits = 2): string {
+  return value == null ? UNDEFINED : typeset(fixed(value, digits));
+}
+
+/** Both ends of an interval, in which no line breaks; nothing where there is none. */
+export function intervalText([low, high]: Interval, digits?: number): string {
+  if (low == null || high == null) return "";
+  const places = digits ?? (high - low < NARROW ? 3 : 2);
+  return `[${alphaText(low, places)},${NO_BREAK}${alphaText(high, places)}]`;
+}
+
+/** A value with its interval, both with as many decimals. */
+export function withInterval(value: Maybe, [low, high]: Interval): string {
+  if (low == null || high == null) return alphaText(value);
+  const places = high - low < NARROW ? 3 : 2;
+  return `${alphaText(value, places)}${NO_BREAK}${intervalText([low, high], places)}`;
+}
+
+/** A mAP in [0, 1] in points from 0 to 100, as papers print it. */
+export function pointsText(value: Maybe): string {
+  return alphaText(value == null ? value : 100 * value, 1);
+}
+
+export function countText(count: number): string {
+  return typeset(String(Math.round(count)));
+}
+
+/** A share as a percentage of at most two significant digits, never 0 or 100 unless it is. */
+export function percentText(share: Maybe): string {
+  if (share == null) return UNDEFINED;
+  const percent = 100 * Math.abs(share);
+  if (percent > 0 && percent < 0.001) return `<${NO_BREAK}0.001${NO_BREAK}%`;
+  if (percent >= 99.5 && percent < 100) return `>${NO_BREAK}99${NO_BREAK}%`;
+  const text = percent >= 100 ? percent.toFixed(0) : String(Number(percent.toPrecision(2)));
+  return `${typeset((share < 0 ? "-" : "") + text)}${NO_BREAK}%`;
+}
+
+/** A number of things; `several` where the plural is not the noun with an s. */
+export function numberOf(count: number, one: string, several = `${one}s`): string {
+  return `${countText(count)} ${count === 1 ? one : several}`;
+}
+
+/** Text from data on one line, without what steers how text is written, cut where it is long. */
+export function plain(text: string, length = MOST_LETTERS): string {
+  const line = text.replace(UNSEEN, "").replace(/[^\S\u00a0]+/g, " ").trim();
+  return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`;
+}

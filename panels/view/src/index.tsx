@@ -1,0 +1,4 @@
+import { register } from "./app";
+import { Workbench } from "./shell";
+
+register("KalosRaters", "Raters", Workbench);

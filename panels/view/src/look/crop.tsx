@@ -1,0 +1,72 @@
+import React from "react";
+import { getSampleSrc } from "../app";
+
+/** Points in pixels of the image. */
+export type Ring = readonly (readonly [number, number])[];
+export type Outline = { id: string; rater: string; rings: readonly Ring[]; colour: string; dash: string };
+export type Window = { x: number; y: number; width: number; height: number };
+
+/** Told apart without colours, too: those of the raters, in their order, over and over. */
+export const DASHES = ["", "8 4", "2 3", "10 3 2 3"] as const;
+
+const LEAST_SIDE = 80;
+const MARGIN = 1.7;
+
+/** The part of an image around outlines: a square with a margin, within the image; the image where there is none. */
+export function windowOf(rings: readonly Ring[], [width, height]: readonly [number, number]): Window {
+  const points = rings.flat();
+  if (!points.length) return { x: 0, y: 0, width, height };
+  const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
+  const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const side = Math.max(LEAST_SIDE, MARGIN * Math.max(right - left, bottom - top));
+  const [wide, high] = [Math.min(side, width), Math.min(side, height)];
+  const within = (middle: number, size: number, most: number) => Math.min(Math.max(0, middle - size / 2), most - size);
+  return {
+    x: within((left + right) / 2, wide, width),
+    y: within((top + bottom) / 2, high, height),
+    width: wide,
+    height: high,
+  };
+}
+
+type CropProps = {
+  path: string;
+  size: readonly [number, number];
+  outlines: readonly Outline[];
+  /** What it shows, for who does not see it. */
+  label: string;
+  /** Only this rater's outline stands out. */
+  only?: string | null;
+  height?: string | number;
+};
+
+/** A part of an image with the outline of each rater. */
+export function Crop({ path, size, outlines, label, only, height = "46vh" }: CropProps) {
+  const { x, y, width, height: high } = windowOf(outlines.flatMap(({ rings }) => rings), size);
+  return (
+    <svg viewBox={`${x} ${y} ${width} ${high}`} role="img" aria-label={label}
+      style={{ width: "100%", maxHeight: height, display: "block", borderRadius: 6, background: "#0003" }}>
+      <image href={getSampleSrc(path)} width={size[0]} height={size[1]} />
+      {outlines.map((outline) => (
+        <OutlineOf key={outline.id} outline={outline} isPale={Boolean(only) && only !== outline.rater} />
+      ))}
+    </svg>
+  );
+}
+
+function OutlineOf({ outline, isPale }: { outline: Outline; isPale: boolean }) {
+  return (
+    <g opacity={isPale ? 0.15 : 1}>
+      {outline.rings.map((ring, number) => (
+        <polygon key={number} points={ring.map((point) => point.join(",")).join(" ")} fill={outline.colour}
+          fillOpacity={0.05} stroke={outline.colour} strokeWidth={2.5} strokeDasharray={outline.dash}
+          vectorEffect="non-scaling-stroke" />
+      ))}
+    </g>
+  );
+}
+
+/** Pictures that are soon shown are fetched before. */
+export function fetchAhead(paths: readonly string[]): void {
+  for (const path of paths) new Image().src = getSampleSrc(path);
+}

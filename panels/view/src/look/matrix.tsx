@@ -1,0 +1,91 @@
+import React from "react";
+import type { Maybe } from "../format";
+import { Box, ButtonBase } from "../mui";
+import { Name } from "./name";
+import { FOCUS, NUMBERS } from "./styles";
+
+type MatrixProps = {
+  label: string;
+  rows: readonly string[];
+  columns: readonly string[];
+  /** (rows, columns); null where there is nothing to say. */
+  values: readonly (readonly Maybe[])[];
+  /** From pale to full. */
+  domain: readonly [number, number];
+  show: (value: number) => string;
+  title?: (row: number, column: number) => string;
+  onClick?: (row: number, column: number) => void;
+};
+
+/** How full the colour of a value is: 0 to 1. */
+export function strengthOf(value: number, [from, to]: readonly [number, number]): number {
+  return Math.min(Math.max((value - from) / (to - from || 1), 0), 1);
+}
+
+/** Values of every two names; a cell is a click. */
+export function Matrix({ label, rows, columns, values, domain, show, title, onClick }: MatrixProps) {
+  return (
+    <Box component="table" aria-label={label} sx={{ borderCollapse: "separate", borderSpacing: 2, fontSize: 13 }}>
+      <thead>
+        <tr>
+          <td />
+          {columns.map((name, at) => (
+            <Box component="th" scope="col" key={at} sx={{ fontWeight: 500, maxWidth: 120, px: 0.5 }}>
+              <Name of={name} />
+            </Box>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((name, row) => (
+          <tr key={row}>
+            <Box component="th" scope="row" sx={{ fontWeight: 500, textAlign: "right", maxWidth: 160, px: 0.5 }}>
+              <Name of={name} />
+            </Box>
+            {columns.map((_, column) => {
+              const value = values[row]?.[column];
+              return (
+                <td key={column}>
+                  {value != null && (
+                    <Cell
+                      text={show(value)}
+                      title={title?.(row, column)}
+                      strength={strengthOf(value, domain)}
+                      onClick={onClick && (() => onClick(row, column))}
+                    />
+                  )}
+                </td>
+              );
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </Box>
+  );
+}
+
+type CellProps = { text: string; title?: string; strength: number; onClick?: () => void };
+
+function Cell({ text, title, strength, onClick }: CellProps) {
+  const sx = {
+    ...NUMBERS,
+    ...FOCUS,
+    position: "relative",
+    minWidth: 48,
+    width: "100%",
+    height: 26,
+    borderRadius: 0.5,
+    fontSize: 13,
+    "&::before": {
+      content: '""',
+      position: "absolute",
+      inset: 0,
+      borderRadius: "inherit",
+      bgcolor: "primary.main",
+      opacity: 0.05 + 0.4 * strength,
+    },
+  } as const;
+  const inside = <Box component="span" sx={{ position: "relative" }}>{text}</Box>;
+  if (!onClick) return <Box title={title} sx={{ ...sx, display: "grid", placeItems: "center" }}>{inside}</Box>;
+  return <ButtonBase title={title} onClick={onClick} sx={sx}>{inside}</ButtonBase>;
+}

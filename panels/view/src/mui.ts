@@ -1,0 +1,26 @@
+/** All that is taken from MUI, whose theme in the App is FiftyOne's own. */
+export {
+  Alert,
+  Box,
+  Button,
+  ButtonBase,
+  FormControlLabel,
+  IconButton,
+  LinearProgress,
+  MenuItem,
+  Paper,
+  Select,
+  Skeleton,
+  Stack,
+  Switch,
+  Tab,
+  Table,
+  TableBody,
+  TableCell,
+  TableHead,
+  TableRow,
+  TableSortLabel,
+  Tabs,
+  Typography,
+} from "@mui/material";
+export type { SxProps, Theme } from "@mui/material";

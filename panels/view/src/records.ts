@@ -1,0 +1,45 @@
+/** What Python sends for every section: `Frame` and the answers of `panels/workbench.py`. */
+export type Filter = { category: string | null; rater: string | null; tag: string | null; follow: boolean };
+export const WHOLE: Filter = { category: null, rater: null, tag: null, follow: false };
+
+export type Part = "category" | "rater" | "tag";
+export type Listed = { name: string; title: string; group: string; is_data: boolean; follows: (Part | "view")[] };
+
+/** A section that Python describes: what the App's renderer draws, its data, and what the next event needs. */
+export type DescribedState = {
+  section?: string;
+  lens?: Filter;
+  grid?: Grid | null;
+  [name: string]: unknown;
+};
+export type DescribedAnswer = { schema?: unknown; data?: object; state: DescribedState };
+
+export type Invitation = { title: string; text: string; operator: string; label: string };
+export type SectionAnswer = {
+  name: string;
+  /** Images that were edited or deleted since the run. */
+  changed: number;
+  record?: unknown;
+  described?: DescribedAnswer | null;
+  invitation?: Invitation;
+};
+
+export type Start = { found: string[]; given: object };
+export type Frame = {
+  dataset: string;
+  analyses: [string, string][];
+  analysis: string | null;
+  section: string | null;
+  filter: Filter;
+  sections: Listed[];
+  choices: Partial<Record<Part, string[]>>;
+  colours: { variations: Record<string, string>; raters: Record<string, string> };
+  start: Start | null;
+  first: SectionAnswer | null;
+};
+
+/** What is in the grid, in words, and the stages of the view before. */
+export type Grid = { text: string; before: object[] };
+
+/** Where a click led. */
+export type Led = { grid: Grid | null; said: string };

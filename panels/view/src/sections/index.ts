@@ -1,0 +1,6 @@
+/** Name of a section, as in `panels/table.py`, and what draws it. */
+import { Overview } from "./overview";
+import { Published } from "./published";
+import type { SectionView } from "./section";
+
+export const VIEWS: Record<string, SectionView> = { Overview, Published };

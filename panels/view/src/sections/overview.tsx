@@ -1,0 +1,195 @@
+import React from "react";
+import type { ReactNode } from "react";
+import { getSampleSrc } from "../app";
+import { alphaText, countText, intervalText, numberOf, plain, pointsText, withInterval } from "../format";
+import type { Interval, Maybe } from "../format";
+import { Card, Figure } from "../look/card";
+import { Ranked } from "../look/ranked";
+import type { RankedRow } from "../look/ranked";
+import { Scale } from "../look/scale";
+import type { Bands } from "../look/scale";
+import { FOCUS, grid, TWO_LINES } from "../look/styles";
+import { Alert, Box, Button, ButtonBase, Stack, Typography } from "../mui";
+import type { SectionProps } from "./section";
+
+/** `panels/data/overview.py` */
+type Ranking = { name: string; value: Maybe; low: Maybe; high: Maybe; title: string; images: number };
+type Worst = { sample_id: string; file: string; alpha: Maybe; labels: number; path: string };
+type Ceiling = { value: number; low: Maybe; high: Maybe; is_measured: boolean; route: string };
+export type OverviewRecord = {
+  run: string;
+  alpha: Maybe;
+  interval: Interval;
+  bands: Bands;
+  notation: string;
+  images: number;
+  objects: number;
+  raters: number;
+  disputes: { all: number; decided: number; waiting: number; open: number };
+  sentences: Partial<Record<string, string>>;
+  differences: Ranking[];
+  furthest: Ranking[];
+  hardest: Ranking[];
+  worst: Worst[];
+  ceiling: Ceiling | null;
+  advice: { short: string; text: string } | null;
+  changed: number;
+  note: string;
+};
+type Props = SectionProps<OverviewRecord>;
+
+/** How good the labels are, who and what is the problem, and what to do next, on one screen. */
+export function Overview(props: Props) {
+  const { record } = props;
+  return (
+    <Stack spacing={1}>
+      <Agreement {...props} />
+      <Figures {...props} />
+      <Box sx={grid(215)}>
+        <Differences {...props} />
+        <Furthest {...props} />
+        <Hardest {...props} />
+        <NextSteps {...props} />
+      </Box>
+      <WorstImages {...props} />
+      {record.note && <Alert severity="info" sx={{ py: 0 }}>{record.note}</Alert>}
+    </Stack>
+  );
+}
+
+function More({ children, onClick }: { children: ReactNode; onClick: () => void }) {
+  return <Button size="small" onClick={onClick} sx={{ ...FOCUS, py: 0, minWidth: 0, textTransform: "none" }}>{children}</Button>;
+}
+
+function Agreement({ record: { alpha, interval, bands, notation, sentences }, go }: Props) {
+  return (
+    <Card title={sentences.Images ?? "Agreement"}>
+      <Box sx={{ display: "grid", gridTemplateColumns: "auto minmax(0, 1fr)", columnGap: 1.5, alignItems: "center" }}>
+        <ButtonBase onClick={() => go("Images")} title={notation} sx={{ ...FOCUS, flexDirection: "column", borderRadius: 1, px: 0.5 }}>
+          <Typography component="span" data-cy="alpha" sx={{ fontSize: 30, fontWeight: 700, lineHeight: 1.05 }}>
+            {alphaText(alpha)}
+          </Typography>
+          <Typography component="span" color="text.secondary" sx={{ fontSize: 12 }}>{intervalText(interval)}</Typography>
+        </ButtonBase>
+        <Scale alpha={alpha} interval={interval} bands={bands} />
+      </Box>
+    </Card>
+  );
+}
+
+function Figures({ record: { images, raters, objects, disputes }, go }: Props) {
+  const decided = `${countText(disputes.decided)} of ${countText(disputes.all)} decided`;
+  return (
+    <Box sx={{ display: "grid", gap: 1, gridTemplateColumns: "repeat(4, auto)" }}>
+      <Figure value={countText(images)} name={images === 1 ? "image" : "images"} onClick={() => go("Images")} />
+      <Figure value={countText(raters)} name="raters" onClick={() => go("Raters")} />
+      <Figure value={countText(objects)} name={objects === 1 ? "object" : "objects"} onClick={() => go("Classes")} />
+      <Figure value={countText(disputes.open)} name="open disputes" title={decided} onClick={() => go("Decide")} />
+    </Box>
+  );
+}
+
+/** A row with an alpha and its interval. */
+function ofAlpha({ name, value, low, high, images }: Ranking, colour?: string): RankedRow {
+  const title = `${withInterval(value, [low, high])} on ${numberOf(images, "image")}`;
+  return { key: name, name, value, interval: [low, high], text: alphaText(value), title, colour };
+}
+
+function Differences({ record: { differences, sentences }, frame, act, go }: Props) {
+  if (!differences.length) return null;
+  const rows = differences.map(({ name, value, title }) => ({
+    key: name,
+    name: title,
+    value,
+    text: countText(value ?? 0),
+    colour: frame.colours.variations[name === "unmatched" ? "missing" : name],
+  }));
+  const most = Math.max(1, ...differences.map(({ value }) => value ?? 0));
+  return (
+    <Card title={sentences.Variations ?? "Differences"} action={<More onClick={() => go("Variations")}>all</More>}>
+      <Ranked rows={rows} domain={[0, most]} names={54} onClick={(name) => act("difference", { name })} />
+    </Card>
+  );
+}
+
+function Furthest({ record: { furthest, sentences }, frame, act, go }: Props) {
+  const rows = furthest.map((one) => ofAlpha(one, frame.colours.raters[one.name]));
+  return (
+    <Card title={sentences.Raters ? `${plain(furthest[0]?.name ?? "")} is furthest from the others.` : "Raters"}
+      action={<More onClick={() => go("Raters")}>all</More>}>
+      <Ranked rows={rows} domain={domainOf(furthest)} onClick={(name) => act("rater", { name })} />
+    </Card>
+  );
+}
+
+function Hardest({ record: { hardest, sentences }, act, go }: Props) {
+  if (!hardest.length) return null;
+  return (
+    <Card title={sentences.Classes ?? "Hardest classes"} action={<More onClick={() => go("Classes")}>all</More>}>
+      <Ranked rows={hardest.map((one) => ofAlpha(one))} domain={domainOf(hardest)} onClick={(name) => act("category", { name })} />
+    </Card>
+  );
+}
+
+/** From 0, or below where a value is, to 1. */
+function domainOf(rows: Ranking[]): [number, number] {
+  return [Math.min(0, ...rows.flatMap(({ value, low }) => [value ?? 0, low ?? 0])), 1];
+}
+
+function NextSteps({ record, act, go }: Props) {
+  const { ceiling, advice, changed, disputes, sentences } = record;
+  return (
+    <Card title="What follows">
+      <Stack alignItems="stretch">
+        {disputes.open > 0 && <Step onClick={() => go("Decide")}>{sentences.Decide}</Step>}
+        {ceiling && <Step onClick={() => go("Ceiling")} title={ceiling.route}>{ceilingText(ceiling)}</Step>}
+        {advice && <Step onClick={() => go("Threshold")} title={advice.text}>{advice.short}</Step>}
+        {changed > 0 && <Step onClick={() => go("Runs")}>{sentences.Runs}</Step>}
+        <Step onClick={() => act("next_images")}>Images for one more rater</Step>
+        <Step onClick={() => act("report")}>Write a report</Step>
+      </Stack>
+    </Card>
+  );
+}
+
+function ceilingText({ value, low, high, is_measured }: Ceiling): string {
+  const interval = low == null || high == null ? "" : ` [${pointsText(low)},\u00a0${pointsText(high)}]`;
+  const how = is_measured ? "measured" : "inferred from alpha";
+  return `Ceiling for models: mAP ${pointsText(value)}${interval}, ${how}.`;
+}
+
+function Step({ children, title, onClick }: { children: string | undefined; title?: string; onClick: () => void }) {
+  return (
+    <ButtonBase title={[children, title].filter(Boolean).join("\n")} onClick={onClick}
+      sx={{ ...FOCUS, justifyContent: "flex-start", textAlign: "left", fontSize: 12.5, lineHeight: 1.3, py: "1px", px: 0.5,
+        borderRadius: 1, "&:hover": { bgcolor: "action.hover" } }}>
+      <Box component="span" aria-hidden sx={{ mr: 0.75, color: "primary.main" }}>→</Box>
+      <Box component="span" sx={TWO_LINES}>{children}</Box>
+    </ButtonBase>
+  );
+}
+
+function WorstImages({ record: { worst }, act }: Props) {
+  if (!worst.length) return null;
+  return (
+    <Card title="Images with the least agreement" action={<More onClick={() => act("worst")}>in the grid</More>}>
+      <Box sx={{ display: "grid", gap: 0.75, gridTemplateColumns: `repeat(${worst.length}, minmax(0, 1fr))` }}>
+        {worst.map((image) => <Thumbnail key={image.sample_id} image={image} onClick={() => act("open", { sample: image.sample_id })} />)}
+      </Box>
+    </Card>
+  );
+}
+
+function Thumbnail({ image: { file, alpha, labels, path }, onClick }: { image: Worst; onClick: () => void }) {
+  const about = `${plain(file)}: alpha ${alphaText(alpha)}, ${numberOf(labels, "label")}`;
+  return (
+    <ButtonBase onClick={onClick} title={about} aria-label={about}
+      sx={{ ...FOCUS, position: "relative", height: 64, borderRadius: 1, overflow: "hidden" }}>
+      <Box component="img" src={getSampleSrc(path)} alt="" sx={{ width: "100%", height: "100%", objectFit: "cover" }} />
+      <Box component="span" sx={{ position: "absolute", right: 3, bottom: 3, px: 0.5, borderRadius: 0.5, fontSize: 12,
+        bgcolor: "rgba(0, 0, 0, 0.75)", color: "#fff" }}>
+        {alphaText(alpha)}
+      </Box>
+    </ButtonBase>
+  );
+}

@@ -1,0 +1,202 @@
+import React, { useEffect, useRef, useState } from "react";
+import { useAnswer } from "./answers";
+import type { Shown } from "./answers";
+import type { PanelProps } from "./app";
+import { AskContext, useAsk, useAsking } from "./ask";
+import type { Ask } from "./ask";
+import { useChosen } from "./chosen";
+import { Described } from "./described";
+import { numberOf } from "./format";
+import { Header } from "./header";
+import { Empty, Failed, Loading } from "./look/states";
+import { Alert, Box } from "./mui";
+import { WHOLE } from "./records";
+import type { DescribedAnswer, DescribedState, Filter, Frame, Grid, Invitation, Led, SectionAnswer } from "./records";
+import { VIEWS } from "./sections";
+import { Start } from "./start";
+
+/** What the panel's data hold, as texts: the App lays new data over those before, but replaces texts. */
+type WorkbenchData = { frame: string; clicked: string; changed: string; dataset: string; view: string };
+
+/** Views that *Back* leads through. */
+const STEPS_BACK = 20;
+
+/** Calls with each new value, not with the one that was there before. */
+function useNews(text: string | undefined, take: (text: string) => void) {
+  const last = useRef(text);
+  useEffect(() => {
+    if (text === undefined || text === last.current) return;
+    last.current = text;
+    take(text);
+  });
+}
+
+/** The panel *Raters*. */
+export function Workbench({ data, schema }: PanelProps<WorkbenchData>) {
+  const ask = useAsk(schema.view);
+  const first = data?.frame;
+  if (!first) return <Box sx={{ p: 1.5 }}><Loading /></Box>;
+  return (
+    <AskContext.Provider value={ask}>
+      <Open ask={ask} first={JSON.parse(first) as Frame | { problem: string }} data={data} />
+    </AskContext.Provider>
+  );
+}
+
+type OpenProps = { ask: Ask; first: Frame | { problem: string }; data: Partial<WorkbenchData> };
+
+function Open({ ask, first, data }: OpenProps) {
+  const given = "problem" in first ? null : first;
+  const [frame, setFrame] = useState<Frame | null>(given);
+  const [problem, setProblem] = useState("problem" in first ? first.problem : "");
+  const [notice, setNotice] = useState("");
+  const [grids, setGrids] = useState<Grid[]>([]);
+  const [chosen, choose, keepDescribed] = useChosen({
+    analysis: given?.analysis ?? null,
+    section: given?.section ?? null,
+    filter: given?.filter ?? WHOLE,
+  });
+  const name = chosen.section ?? frame?.section;
+  const section = frame?.sections.find((one) => one.name === name) ?? frame?.sections[0];
+  const filter = chosen.filter;
+  const { shown, key, put, forget } = useAnswer(ask, { frame, section, filter, view: data.view ?? "" });
+
+  const described = shown?.answer?.described?.state;
+  const frameAnew = (params: object) =>
+    ask<Frame>("frame", params)
+      .then((next) => {
+        setProblem("");
+        setFrame(next);
+        choose({ analysis: next.analysis, section: next.section, filter: next.filter });
+        forget();
+      })
+      .catch((error: Error) => setProblem(error.message));
+  const known = frame?.analyses.map(([one]) => one);
+  const again = (named?: string | null) =>
+    frameAnew({ analysis: frame?.analysis, section: named ?? section?.name, filter, known, state: described });
+
+  const go = (to: string, part: Partial<Filter> = {}) => choose({ section: to, filter: { ...filter, ...part } });
+  const push = (grid: Grid | null | undefined) => {
+    if (grid) setGrids((before) => [...before, grid].slice(-STEPS_BACK));
+  };
+  const act = (click: string, params: object = {}) => {
+    setNotice("");
+    ask<Led>("act", { section: section?.name, click, given: params, analysis: frame?.analysis, filter })
+      .then(({ grid, said }) => {
+        push(grid);
+        setNotice(said);
+      })
+      .catch((error: Error) => setNotice(error.message));
+  };
+  const back = () => {
+    const last = grids[grids.length - 1];
+    if (!last) return;
+    setGrids(grids.slice(0, -1));
+    ask("back", { before: last.before }).catch((error: Error) => setNotice(error.message));
+  };
+  /** What a click in a section that Python describes led to. */
+  const take = (answer: DescribedAnswer) => {
+    const { state, schema } = answer;
+    push(state.grid);
+    if (state.section !== section?.name || JSON.stringify(state.lens) !== JSON.stringify(filter)) {
+      choose({ section: state.section ?? null, filter: state.lens ?? WHOLE });
+    } else if (schema && section) {
+      const before = shown?.answer;
+      const data = { ...before?.described?.data, ...answer.data };
+      put(key, { name: section.name, changed: before?.changed ?? 0, described: { ...answer, data } });
+    }
+  };
+
+  useNews(data.clicked, (text) => {
+    const answer = JSON.parse(text) as DescribedAnswer & { problem?: string };
+    if (answer.problem) setNotice(answer.problem);
+    else take(answer);
+  });
+  useNews(data.changed, (text) => void again((JSON.parse(text) as { section: string | null }).section));
+  useNews(data.dataset, (dataset) => {
+    if (dataset === frame?.dataset) return;
+    setGrids([]);
+    void frameAnew({});
+  });
+  useEffect(() => {
+    if (described) keepDescribed(described);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- `keepDescribed` is new with every drawing
+  }, [described]);
+
+  if (problem) return <Box sx={{ p: 1.5 }}><Failed problem={problem} onRetry={() => void again()} /></Box>;
+  if (!frame) return <Box sx={{ p: 1.5 }}><Loading /></Box>;
+  if (frame.start) return <Box sx={{ p: 1.5 }}><Start start={frame.start} /></Box>;
+  return (
+    <Box data-cy="kalos-raters" sx={{ height: "100%", display: "flex", flexDirection: "column", color: "text.primary" }}>
+      <Header
+        frame={frame}
+        section={section}
+        filter={filter}
+        grid={grids[grids.length - 1] ?? null}
+        steps={grids.length}
+        onFilter={(next) => choose({ filter: next })}
+        onAnalysis={(analysis) => void frameAnew({ analysis, section: section?.name, remembers: true, state: described })}
+        onSection={go}
+        onBack={back}
+      />
+      <Box component="main" aria-label={section?.title} sx={{ flex: 1, overflow: "auto", px: 1.5, pb: 1, pt: 0.25 }}>
+        {notice && <Alert severity="warning" onClose={() => setNotice("")} sx={{ mb: 1, py: 0 }}>{notice}</Alert>}
+        <Body
+          shown={shown}
+          onRetry={() => void again()}
+          described={{ onAnswer: take, onProblem: setNotice, onTyped: keepDescribed }}
+          section={{ frame, filter, act, go }}
+        />
+      </Box>
+    </Box>
+  );
+}
+
+type BodyProps = {
+  shown: Shown | null;
+  onRetry: () => void;
+  described: {
+    onAnswer: (answer: DescribedAnswer) => void;
+    onProblem: (problem: string) => void;
+    onTyped: (state: DescribedState) => void;
+  };
+  section: {
+    frame: Frame;
+    filter: Filter;
+    act: (click: string, given?: object) => void;
+    go: (section: string, filter?: Partial<Filter>) => void;
+  };
+};
+
+function Body({ shown, onRetry, described, section }: BodyProps) {
+  if (shown?.problem) return <Failed problem={shown.problem} onRetry={onRetry} />;
+  const answer = shown?.answer;
+  if (!answer) return <Loading />;
+  const View = VIEWS[answer.name];
+  return (
+    <>
+      <Changed answer={answer} />
+      {answer.invitation ? (
+        <Invited invitation={answer.invitation} state={answer.described?.state} />
+      ) : answer.described ? (
+        <Described key={answer.name} answer={answer.described} {...described} />
+      ) : (
+        View && <View record={answer.record as never} {...section} />
+      )}
+    </>
+  );
+}
+
+function Changed({ answer: { changed } }: { answer: SectionAnswer }) {
+  if (!changed) return null;
+  const text = numberOf(changed, "image was", "images were");
+  return <Alert severity="warning" sx={{ mb: 1, py: 0 }}>{text} edited or deleted since this run: make a new one.</Alert>;
+}
+
+type InvitedProps = { invitation: Invitation; state?: DescribedState };
+
+function Invited({ invitation: { title, text, operator, label }, state }: InvitedProps) {
+  const ask = useAsking();
+  const onClick = () => void (state ? ask("make", { state }) : ask("prompt", { operator }));
+  return <Empty title={title} text={text} steps={[{ label, onClick }]} />;
+}

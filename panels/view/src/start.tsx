@@ -1,0 +1,21 @@
+import React from "react";
+import { useAsking } from "./ask";
+import { plain } from "./format";
+import { Empty } from "./look/states";
+import type { Start as Found } from "./records";
+
+const WHAT_FOR =
+  "Analyse finds which annotations of different raters mean the same object, says how far the raters agree about " +
+  "existence, class and place, names each difference, and estimates what no model can be expected to pass.";
+
+/** Where nothing is analysed yet: which raters were found, and the first step. */
+export function Start({ start: { found, given } }: { start: Found }) {
+  const ask = useAsking();
+  const analyse = { label: "Analyse", onClick: () => void ask("prompt", { operator: "analyse", given }) };
+  const load = { label: "Load labels", onClick: () => void ask("prompt", { operator: "load_raters" }) };
+  if (!found.length) {
+    const title = "No labels of several raters were found in this data set.";
+    return <Empty title={title} text="Load them from files, or from fields of other names." steps={[load]} />;
+  }
+  return <Empty title={`Found: ${found.map((one) => plain(one)).join("; ")}.`} text={WHAT_FOR} steps={[analyse, load]} />;
+}

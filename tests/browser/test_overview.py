@@ -1,0 +1,66 @@
+"""Overview in the App: it fits the screen, says what the library says, and every number leads to what is behind it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import fiftyone as fo
+import pytest
+
+import kalos_core.fiftyone as kf
+from demo.__main__ import KEY, WORKSPACE
+from kalos_core.display import alpha_text
+from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
+from kalos_core.fiftyone.kinds.agreement.views import view_of_class, view_worst_first
+from kalos_core.text import plain
+from tests.browser.conftest import expect
+from tests.tiers import extended
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
+
+
+def test_it_fits_the_screen_and_every_click_leads_somewhere(app: Any, analysed: fo.Dataset) -> None:
+    app.open(analysed.name, WORKSPACE)
+    app.expect_section("Overview")
+    panel = app.raters()
+    metrics = kf.load_metrics(analysed, KEY).metrics
+    expect(panel.locator('[data-cy="alpha"]')).to_have_text(alpha_text(metrics["alpha"]))
+    said = {entry.leads_to: entry for entry in kf.overview_of(analysed, KEY)}
+    for section in ("Images", "Variations", "Classes"):
+        expect(panel).to_contain_text(plain(said[section].text, None))
+    for theme in ("dark", "light"):
+        if theme == "light":
+            app.use_light_theme()
+        room = panel.get_by_role("main").evaluate("e => [e.scrollHeight, e.clientHeight]")
+        assert room[0] <= room[1], (theme, room)
+        app.picture(f"overview-{theme}", readme="overview" if theme == "dark" else None)
+
+    # a class leads to its images, and back
+    hardest = said["Classes"].arguments["category"]
+    panel.get_by_role("button", name=f"{hardest}: ").first.click()
+    app.expect_count(len(view_of_class(analysed, KEY, hardest)))
+    expect(panel.locator('[data-cy="in-grid"]')).to_contain_text(hardest)
+    app.back()
+    app.expect_count(len(analysed))
+
+    # by the keyboard alone: the tab of another group, and the worst images
+    panel.get_by_role("tab", name="Overview").focus()
+    app.page.keyboard.press("ArrowRight")
+    app.page.keyboard.press("Enter")
+    app.expect_section("Variations")
+    app.choose_part("Overview")
+    panel.get_by_role("button", name="in the grid").focus()
+    app.page.keyboard.press("Enter")
+    app.expect_count(len(view_worst_first(analysed, KEY)))
+
+
+def test_a_filter_narrows_it_down_and_stays_where_it_is(app: Any, analysed: fo.Dataset) -> None:
+    app.open(analysed.name, WORKSPACE)
+    app.expect_section("Overview")
+    number = app.raters().locator('[data-cy="alpha"]')
+    place = app.raters().get_by_role("combobox", name="Class").bounding_box()
+    app.choose_lens("all classes", "dog")
+    found = narrowed_metrics(analysed, KEY, kf.Lens(category="dog"))
+    expect(number).to_have_text(alpha_text(found.alpha))
+    app.choose_part("Classes")
+    assert app.raters().get_by_role("combobox", name="Class").bounding_box() == place
