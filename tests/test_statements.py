@@ -40,7 +40,8 @@ def test_of_an_analysis_by_hand() -> None:
         "Hardest class: dog, alpha 0.00 on 12 images (of those on at least 10 images).",
         "cid is furthest from the others: alpha 0.00 with each of them on average.",
         "Most frequent difference: two raters gave an object different classes, 24 (33 %) of all findings.",
-        "Ceiling for a model: mAP 66.1, measured between raters; above it these labels cannot tell which model is better.",
+        "Ceiling for a model: mAP 66.1, measured between raters; above it these labels cannot tell which model is "
+        "better.",
         "3 (25 %) of 12 decisions about disputes are made.",
         "1,402 samples were edited since.",
     ]

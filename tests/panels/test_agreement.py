@@ -8,7 +8,7 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import percent_text, with_interval
+from kalos_core.display import with_interval
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import image_alphas, view_of_class, view_of_pair, view_worst_first
 from kalos_core.fiftyone.kinds.variations.views import view_of_confusion
