@@ -20,7 +20,7 @@ type MenuProps = {
   width?: number;
 };
 
-function Menu({ label, chosen, entries, onChoose, short, width = 98 }: MenuProps) {
+function Menu({ label, chosen, entries, onChoose, short, width = 86 }: MenuProps) {
   const textOf = new Map(entries);
   return (
     <Select size="small" value={chosen} onChange={(event) => onChoose(event.target.value)} displayEmpty
@@ -91,10 +91,10 @@ export function Header(props: HeaderProps) {
     <Box component="header" sx={{ px: 1.5, pt: 0.75 }}>
       <Box sx={{ display: "flex", alignItems: "center", flexWrap: "wrap", columnGap: 0.5 }}>
         <Menu label="Analysis" chosen={frame.analysis ?? ""} entries={frame.analyses} onChoose={onAnalysis}
-          short={frame.analysis ?? undefined} width={76} />
+          short={frame.analysis ?? undefined} width={68} />
         <FilterBar {...props} />
       </Box>
-      <Tabs value={section?.group ?? false} aria-label="Sections" sx={{ minHeight: 34 }}
+      <Tabs value={section?.group ?? false} aria-label="Sections" selectionFollowsFocus sx={{ minHeight: 34 }}
         onChange={(_, group: string) => onSection(firstOf(group))}>
         {groups.map((group) => (
           <Tab key={group} value={group} label={group} sx={{ ...FOCUS, minHeight: 34, py: 0, px: 1.25, minWidth: 0, textTransform: "none" }} />

@@ -1,4 +1,5 @@
 import React, { useEffect, useRef, useState } from "react";
+import type { KeyboardEvent } from "react";
 import { useAnswer } from "./answers";
 import type { Shown } from "./answers";
 import type { PanelProps } from "./app";
@@ -31,6 +32,11 @@ function useNews(text: string | undefined, take: (text: string) => void) {
   });
 }
 
+/** The App takes Enter for itself wherever it is pressed: a button would not hear of it. */
+function keepEnter(event: KeyboardEvent) {
+  if (event.key === "Enter") event.stopPropagation();
+}
+
 /** The panel *Raters*. */
 export function Workbench({ data, schema }: PanelProps<WorkbenchData>) {
   const ask = useAsk(schema.view);
@@ -38,7 +44,9 @@ export function Workbench({ data, schema }: PanelProps<WorkbenchData>) {
   if (!first) return <Box sx={{ p: 1.5 }}><Loading /></Box>;
   return (
     <AskContext.Provider value={ask}>
-      <Open ask={ask} first={JSON.parse(first) as Frame | { problem: string }} data={data} />
+      <Box onKeyDown={keepEnter} sx={{ height: "100%" }}>
+        <Open ask={ask} first={JSON.parse(first) as Frame | { problem: string }} data={data} />
+      </Box>
     </AskContext.Provider>
   );
 }

@@ -184,7 +184,7 @@ function Thumbnail({ image: { file, alpha, labels, path }, onClick }: { image: W
   const about = `${plain(file)}: alpha ${alphaText(alpha)}, ${numberOf(labels, "label")}`;
   return (
     <ButtonBase onClick={onClick} title={about} aria-label={about}
-      sx={{ ...FOCUS, position: "relative", height: 64, borderRadius: 1, overflow: "hidden" }}>
+      sx={{ ...FOCUS, position: "relative", height: 50, borderRadius: 1, overflow: "hidden" }}>
       <Box component="img" src={getSampleSrc(path)} alt="" sx={{ width: "100%", height: "100%", objectFit: "cover" }} />
       <Box component="span" sx={{ position: "absolute", right: 3, bottom: 3, px: 0.5, borderRadius: 0.5, fontSize: 12,
         bgcolor: "rgba(0, 0, 0, 0.75)", color: "#fff" }}>
