@@ -11,7 +11,7 @@ import numpy as np
 from kalos_core._agreement import NOTHING_SHARED, convergence_band, verdict
 from kalos_core.arrays import mean_of_defined
 from kalos_core.calibration import ThresholdAdvice
-from kalos_core.diagnostics import ClassDifficulty, Collaboration, NarrowedAgreement
+from kalos_core.diagnostics import ClassDifficulty, NarrowedAgreement, narrowed
 from kalos_core.diagnostics.classes import LEAST_IMAGES, hardest
 from kalos_core.display import (
     alpha_text,
@@ -111,7 +111,7 @@ def statements(
     """
     said: list[Statement | None] = []
     if agreement is not None:
-        said += [_alpha(agreement), _hardest(agreement.class_difficulty), _furthest(agreement.collaboration)]
+        said += [_alpha(agreement), _hardest(agreement.class_difficulty), _furthest(agreement)]
     if found is not None:
         said.append(_most_frequent(found))
     if ceiling is not None and not np.isnan(ceiling):
@@ -162,17 +162,17 @@ def _hardest(classes: ClassDifficulty | Undefined) -> Statement | None:
     return Statement(f"{text} {OF_LEAST}.", "Classes", {"category": name})
 
 
-def _furthest(pairs: Collaboration | Undefined) -> Statement | None:
-    if isinstance(pairs, Undefined) or len(pairs.raters) < 3:
+def _furthest(agreement: NarrowedAgreement) -> Statement | None:
+    """By the alpha that scorecards and lists of raters show: of the pairs that a rater is one of."""
+    raters = agreement.sums.part.annotations.raters.tolist()
+    if len(raters) < 3:
         return None
-    others = np.where(np.eye(len(pairs.raters), dtype=np.bool_), np.nan, pairs.alpha)
-    count = np.isfinite(others).sum(axis=1)
-    mean = np.nansum(others, axis=1) / np.where(count, count, np.nan)
-    if not np.isfinite(mean).any() or np.nanmin(mean) == np.nanmax(mean):  # nobody stands apart
+    alphas = np.array([narrowed(agreement.sums, agreement.category, name).alpha for name in raters])
+    if not np.isfinite(alphas).any() or np.nanmin(alphas) == np.nanmax(alphas):  # nobody stands apart
         return None
-    worst = int(np.nanargmin(mean))
-    name = str(pairs.raters[worst])
-    text = f"{name} is furthest from the others: alpha {alpha_text(mean[worst])} with each of them on average."
+    worst = int(np.nanargmin(alphas))
+    name = str(raters[worst])
+    text = f"{name} is furthest from the others: alpha {alpha_text(alphas[worst])}."
     return Statement(text, "Raters", {"rater": name})
 
 
@@ -259,8 +259,8 @@ def statements_on_pixels(classes: Mapping[str, PixelAgreement]) -> list[Statemen
     >>> from kalos_core import pixel_agreement
     >>> found = pixel_agreement([{"ann": [[0, 0, 1, 1]], "bob": [[0, 1, 1, 1]], "cid": [[1, 0, 0, 1]]}])
     >>> [said.text for said in statements_on_pixels({"marked": found})]
-    ['Two raters share 0.62 of what they mark (mean F1), on 1 image.', \
-'cid is furthest from the others: F1 0.53 with each on average.']
+    ['Two raters share 0.57 of what they mark (mean F1), on 1 image.', \
+'cid is furthest from the others: F1 0.45 with each on average.']
     """
     found = list(classes.values())
     means = np.array([of.mean_f1 for of in found])

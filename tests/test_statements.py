@@ -28,8 +28,8 @@ def scene(images: int = 12) -> Annotations:
 def test_of_an_analysis_by_hand() -> None:
     """Alpha: n = 6, o = 3 + 1, D_o = 1 / 3, D_e = (36 - 16 - 4) / 30: 1 - 10 / 16 = .375; images alike: no interval.
 
-    Dog: its one unit has two dogs and a cat, n = 3, o = 1, D_o = 2 / 3, D_e = 4 / 6: 0. Of cid and another: n = 4,
-    o = 2, D_o = 1 / 2, D_e = (16 - 9 - 1) / 12 = 1 / 2: 0. Findings: 6 pairs of
+    Dog: its one unit has two dogs and a cat, n = 3, o = 1, D_o = 2 / 3, D_e = 4 / 6: 0. Of cid and each
+    other: n = 8, o = 4, D_o = 1 / 2, D_e = (64 - 36 - 4) / 56 = 3 / 7: -1 / 6. Findings: 6 pairs of
     annotations, 2 of them of different classes.
     """
     table = scene()
@@ -38,7 +38,7 @@ def test_of_an_analysis_by_hand() -> None:
     assert plain(said) == [
         "Raters agree little, alpha 0.38: not reliable enough to draw conclusions from.",
         "Hardest class: dog, alpha 0.00 on 12 images (of those on at least 10 images).",
-        "cid is furthest from the others: alpha 0.00 with each of them on average.",
+        "cid is furthest from the others: alpha −0.17.",
         "Most frequent difference: two raters gave an object different classes, 24 (33 %) of all findings.",
         "Ceiling for a model: mAP 66.1, measured between raters; above it these labels cannot tell which model is "
         "better.",
