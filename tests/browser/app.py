@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
@@ -55,6 +56,17 @@ class App:
             shown = Image.open(SCREENSHOTS / f"{name}.png").convert("RGB")
             small = shown.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
             small.save(SCREENSHOTS / "readme" / f"{readme}.png", optimize=True)
+
+    def expect_accessible(self, panel: str) -> None:
+        """What axe-core finds against WCAG 2.1 AA in a panel: nothing."""
+        inside = {"include": [[f'[data-cy="panel-content-{panel}"]']]}
+        found = Axe().run(self.page, inside, {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]})
+        said = [
+            f"{rule['id']}: {node['html'][:200]} {node['failureSummary']}"
+            for rule in found.response["violations"]
+            for node in rule["nodes"][:3]
+        ]
+        assert not said, "\n".join(said)
 
     # ---- grid and sidebar ----
 

@@ -14,6 +14,7 @@ from kalos_core.display import alpha_text
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import view_of_class, view_worst_first
 from kalos_core.text import plain
+from tests.browser.app import RATERS
 from tests.browser.conftest import expect
 from tests.tiers import extended
 
@@ -34,6 +35,7 @@ def test_it_fits_the_screen_and_every_click_leads_somewhere(app: Any, analysed: 
             app.use_light_theme()
         room = panel.get_by_role("main").evaluate("e => [e.scrollHeight, e.clientHeight]")
         assert room[0] <= room[1], (theme, room)
+        app.expect_accessible(RATERS)
         app.picture(f"overview-{theme}", readme="overview" if theme == "dark" else None)
 
     # a class leads to its images, and back

@@ -97,7 +97,7 @@ export function Header(props: HeaderProps) {
       <Tabs value={section?.group ?? false} aria-label="Sections" selectionFollowsFocus sx={{ minHeight: 34 }}
         onChange={(_, group: string) => onSection(firstOf(group))}>
         {groups.map((group) => (
-          <Tab key={group} value={group} label={group} sx={{ ...FOCUS, minHeight: 34, py: 0, px: 1.25, minWidth: 0, textTransform: "none" }} />
+          <Tab key={group} value={group} label={group} sx={{ ...FOCUS, minHeight: 34, py: 0, px: 1.25, minWidth: 0, textTransform: "none", "&.Mui-selected": { color: "text.primary" } }} />
         ))}
       </Tabs>
       <Box sx={{ display: "flex", alignItems: "center", gap: 1, minHeight: 34 }}>
