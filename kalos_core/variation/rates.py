@@ -33,12 +33,23 @@ MERGES, SPLITS = len(VARIATION_TYPES), len(VARIATION_TYPES) + 1
 class Compared(Protocol):
     """Findings as `Variations` has them."""
 
-    annotations: Annotations
-    rater_a: NDArray[np.intp]
-    rater_b: NDArray[np.intp]
-    type_code: NDArray[np.int8]
-    side_start: NDArray[np.intp]
-    side_row: NDArray[np.intp]
+    @property
+    def annotations(self) -> Annotations: ...
+
+    @property
+    def rater_a(self) -> NDArray[np.intp]: ...
+
+    @property
+    def rater_b(self) -> NDArray[np.intp]: ...
+
+    @property
+    def type_code(self) -> NDArray[np.int8]: ...
+
+    @property
+    def side_start(self) -> NDArray[np.intp]: ...
+
+    @property
+    def side_row(self) -> NDArray[np.intp]: ...
 
 
 @dataclass(frozen=True, eq=False)

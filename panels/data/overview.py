@@ -8,6 +8,7 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core._agreement import BANDS
 from kalos_core.diagnostics import ClassDifficulty, NarrowedAgreement
+from kalos_core.diagnostics.classes import LEAST_IMAGES
 from kalos_core.display import alpha_text
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.analyses.summaries import threshold_advice
@@ -16,7 +17,7 @@ from kalos_core.fiftyone.kinds.agreement.views import ImageRow, view_of_class, v
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
 from kalos_core.fiftyone.kinds.variations.views import view_of_findings
 from kalos_core.fiftyone.runs.stored import count_changes
-from kalos_core.statements import DIFFERENCES, LEAST_IMAGES
+from kalos_core.statements import DIFFERENCES
 from kalos_core.text import plain
 
 from .base import Asked, DataSection, Led, click

@@ -225,9 +225,10 @@ def feedback(samples: Any, key: str, rater: str, lens: Lens = Lens()) -> str:  #
     cards = {card.rater: card for card in rater_scorecard(samples, key, lens)}
     card, run = lookup(cards, rater, "rater"), find_analysis(samples, key).run("agreement")
     drawings: dict[str, list[Drawing]] = {}
-    for kind, labels in card.examples.items() if run else ():
-        drawn = (_example(samples, run, label, kind in DIVIDED) for label in labels[:EXAMPLES])
-        drawings[kind] = [drawing for drawing in drawn if drawing is not None]
+    if run is not None:
+        for kind, labels in card.examples.items():
+            drawn = (_example(samples, run, label, kind in DIVIDED) for label in labels[:EXAMPLES])
+            drawings[kind] = [drawing for drawing in drawn if drawing is not None]
     return feedback_sheet(card, {kind: drawn for kind, drawn in drawings.items() if drawn})
 
 
