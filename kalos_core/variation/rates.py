@@ -30,7 +30,7 @@ RATES = (*VARIATION_TYPES, "merges", "splits")
 MERGES, SPLITS = len(VARIATION_TYPES), len(VARIATION_TYPES) + 1
 
 
-class Compared(Protocol):
+class _Compared(Protocol):
     """Findings as `Variations` has them."""
 
     @property
@@ -90,7 +90,7 @@ class RaterRates:
         }
 
 
-def rater_rates(found: Compared, rows: NDArray[np.bool_] | None = None) -> RaterRates:
+def rater_rates(found: _Compared, rows: NDArray[np.bool_] | None = None) -> RaterRates:
     """Count each rater's objects by what they are towards the others.
 
     Parameters
@@ -128,7 +128,7 @@ def rater_rates(found: Compared, rows: NDArray[np.bool_] | None = None) -> Rater
     return RaterRates(table.raters, count, of)
 
 
-def rows_counted(found: Compared, rater: int) -> dict[str, NDArray[np.intp]]:
+def rows_counted(found: _Compared, rater: int) -> dict[str, NDArray[np.intp]]:
     """Name in `RATES` -> rows of the annotations that a rater's rate counts; one of others' an object for `missing`.
 
     Examples
@@ -174,7 +174,7 @@ class _Sides:
     is_part: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, found: Compared) -> _Sides:
+    def of(cls, found: _Compared) -> _Sides:
         side = np.repeat(np.arange(2 * len(found.rater_a)), np.diff(found.side_start))
         finding, row, sizes = side // 2, found.side_row, np.diff(found.side_start)
         opposite = side ^ 1
