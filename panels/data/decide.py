@@ -136,7 +136,7 @@ class DecideSection(Decidable):
 
 
 class TrainingSection(Decidable):
-    NAME, TITLE = "Training", "Training list"
+    NAME = "Training list"
     FOLLOWS = ("category", "rater")
 
     def send(self, asked: Asked) -> tuple[Trained, ...]:

@@ -146,9 +146,9 @@ def test_a_decision_that_is_sent_again_is_stored_once_and_can_be_taken_back(own:
 
 
 def test_the_training_list_leads_to_the_labels_it_counts(own: fo.Dataset) -> None:
-    assert opened(own, "Training").record == []
+    assert opened(own, "Training list").record == []
     labels = decided(own, 1, "take", "bob")
-    panel = opened(own, "Training")
+    panel = opened(own, "Training list")
     (row,) = panel.record
     assert [row[name] for name in ("rater", "gave", "decided", "count", "units")] == ["ann", "cat", "dog", 1, 1]
     view = view_of(own, panel.act("units", run=row["run"], labels=row["labels"], text="images of ann"))

@@ -146,9 +146,9 @@ def _outlines(table: Annotations, labels: Sequence[str], scale: float) -> Iterat
     if not set(FLAT) & set(table.shapes):
         return
     for outline in outlines_of(table, np.arange(len(table))):
-        rings = tuple((_fewer(ring) * scale).round(1) for ring in outline.rings)
+        rings = tuple((_fewer(ring) * scale).round(1).tolist() for ring in outline.rings)
         rater = str(table.raters[outline.rater])
-        yield ShownOutline(str(labels[outline.row]), rater, rings, (outline.points * scale).round(1))
+        yield ShownOutline(str(labels[outline.row]), rater, rings, (outline.points * scale).round(1).tolist())
 
 
 def _fewer(ring: NDArray[np.float64]) -> NDArray[np.float64]:

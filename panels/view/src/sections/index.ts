@@ -4,4 +4,4 @@ import { Overview } from "./overview";
 import { Published } from "./published";
 import type { SectionView } from "./section";
 
-export const VIEWS: Record<string, SectionView> = { Decide, Guideline, Overview, Published, Results, Training };
+export const VIEWS: Record<string, SectionView> = { Decide, Guideline, Overview, Published, Results, "Training list": Training };
