@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from .data.base import DataSection
+from .data.decide import DecideSection, GuidelineSection, ResultsSection, TrainingSection
 from .data.overview import OverviewSection
 from .data.published import PublishedSection
-from .sections import agreement, ceiling, decide, masks, noise, questions, ranking, raters, runs, threshold, variations
+from .sections import agreement, ceiling, masks, noise, questions, ranking, raters, runs, threshold, variations
 from .sections.base import Section
 
 GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
@@ -18,7 +19,7 @@ GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
         masks.MasksSection(),
     ),
     "Raters": (raters.RatersSection(), questions.TeamsSection()),
-    "Decide": (decide.DecideSection(),),
+    "Decide": (DecideSection(), TrainingSection(), GuidelineSection(), ResultsSection()),
     "Models": (
         ceiling.CeilingSection(),
         masks.TruthSection(),

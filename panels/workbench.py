@@ -18,7 +18,8 @@ from kalos_core.fiftyone.runs.stored import count_changes, find_analysis
 from kalos_core.figures.common import COLOURS
 
 from .data.base import WHOLE, Asked, DataSection, Led
-from .parts.answers import View, answered, question
+from .parts.answers import View, answered, as_text, question
+from .parts.deciding import Deciding
 from .parts.described import begin, drawn
 from .parts.events import PLUGIN, Context, go_back, guarded, handlers, remember, show_view
 from .sections.base import Section
@@ -66,7 +67,7 @@ class Frame:
     first: Any
 
 
-class WorkbenchPanel(View):
+class WorkbenchPanel(Deciding, View):
     """The view keeps what is chosen, and sends it with each question."""
 
     COMPONENT = "KalosRaters"
@@ -195,11 +196,6 @@ class WorkbenchPanel(View):
         return drawn(ctx, BY_NAME[before])
 
 
-def as_text(value: Any) -> str:
-    """For the data of a panel: the App lays a new value over the one before, entry by entry, but replaces texts."""
-    return json.dumps(value, default=str)
-
-
 def seen_view(ctx: Context) -> str:
     """The view and the filters of the App, as a text to compare."""
     asked = ctx.request_params
@@ -296,7 +292,7 @@ def section_of(
     """The answer for one section: its `record`, or what Python `described`; or the `invitation` to make its run."""
     section = BY_NAME[name]
     if isinstance(section, DataSection):
-        kind, described = section.KIND, None
+        kind, described = section.kind(analysis), None
     else:
         described = describe(ctx, section, analysis, chosen, state)
         kind = described["state"]["kind"]

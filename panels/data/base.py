@@ -102,6 +102,10 @@ class DataSection:
         """Whether a data set has such a run, or labels of several raters that one could be made of."""
         return is_there(ctx, self.KIND, self.FAMILY, analysis)
 
+    def kind(self, analysis: Analysis) -> str:
+        """Of which kind the run is that it shows of an analysis."""
+        return self.KIND
+
     def send(self, asked: Asked) -> Any:
         """What the view draws: a frozen dataclass."""
         raise NotImplementedError

@@ -1,6 +1,7 @@
 """Panels that the view draws: their methods answer its questions as plain JSON values, and nothing is drawn anew."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
@@ -36,6 +37,11 @@ def answered(what: Callable[[], Any]) -> Any:
     except Exception as error:
         logger.exception("A question of the view was not answered")
         return {"problem": f"{type(error).__name__}: {error}"}
+
+
+def as_text(value: Any) -> str:
+    """For the data of a panel: the App lays a new value over the one before, entry by entry, but replaces texts."""
+    return json.dumps(value, default=str)
 
 
 class View(foo.Panel):

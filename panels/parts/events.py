@@ -1,20 +1,16 @@
 """What happens after a click: errors without traceback, views in the grid and back, open samples, selected labels."""
 
-import asyncio
 import functools
 import logging
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import fiftyone as fo
-import fiftyone.operators as foo
-import fiftyone.operators.types as types
 
 from kalos_core import KalosError
-from kalos_core.fiftyone.app import send_selections, set_view
-from kalos_core.fiftyone.internals import requests_of, root_of, stages_of, view_of
+from kalos_core.fiftyone.app import set_view
+from kalos_core.fiftyone.internals import root_of, stages_of, view_of
 
 logger = logging.getLogger(__name__)
 
@@ -22,9 +18,6 @@ PLUGIN = "@kalos/variation"
 
 WORKBENCH = f"{PLUGIN}/raters"
 """The panel that all sections are part of."""
-
-LOADED_TWICE = 1.5
-"""Seconds within which a panel that was loaded is loaded again only because the App sends the event twice."""
 
 Context: TypeAlias = Any
 """FiftyOne's `ExecutionContext`; FiftyOne ships no types."""
@@ -53,61 +46,6 @@ def guarded(handler: Handler[Owner]) -> Handler[Owner]:
     return call
 
 
-class Panel(foo.Panel):
-    """A panel with a `reload`, whose answers reach the App as a whole."""
-
-    def on_load(self, ctx: Context) -> None:
-        """Load it, unless that was just done: the App asks again as soon as the first answer arrives.
-
-        A second answer would come late, and show what was there before over what has been chosen meanwhile.
-        """
-        loaded = ctx.panel.state.loaded
-        if loaded is None or not 0 <= time.time() - loaded < LOADED_TWICE:
-            self.reload(ctx)
-
-    def reload(self, ctx: Context) -> None:
-        raise NotImplementedError
-
-    async def execute(self, ctx: Context) -> Any:
-        """Answer an event in a thread, then select the labels it points at."""
-        result = await asyncio.to_thread(self.answer, ctx)
-        await send_selections(ctx)
-        return result
-
-    def answer(self, ctx: Context) -> Any:
-        """All that changes goes into one request for the state and one for the data.
-
-        The App carries out one request after the other and draws anew after each: a menu that is set sends its event
-        while the rest is still on its way, and the answer to that event would show what was there before.
-
-        With a choice in a menu the App copies the data into the state, and lays new data over that copy, entry by
-        entry: of a figure with fewer bars the last bars of the one before would stay. So the copies go.
-        """
-        result = foo.Panel.execute(self, ctx)
-        state: dict[str, Any] = {}
-        data: dict[str, Any] = {}
-        rest: list[Any] = []
-        put_data = ctx.ops.patch_panel_data
-        requests = requests_of(ctx)
-        for request in requests:
-            if request.operator_uri == "patch_panel_state":
-                state |= request.params["state"]
-            elif request.operator_uri == "patch_panel_data":
-                data |= request.params["data"]
-            elif request.operator_uri == "clear_panel_data":
-                data, put_data = {}, ctx.ops.set_panel_data
-            else:
-                rest.append(request)
-        requests.clear()
-        state = dict.fromkeys(data) | state
-        if data or put_data == ctx.ops.set_panel_data:
-            put_data(data)
-        if state:
-            ctx.ops.patch_panel_state(state)
-        requests += rest
-        return result
-
-
 def handlers(owner: Any) -> dict[str, Callable[[Context], None]]:
     """The handlers of an object by name."""
     names = [name for name in dir(type(owner)) if getattr(getattr(type(owner), name), "is_handler", False)]
@@ -117,12 +55,6 @@ def handlers(owner: Any) -> dict[str, Callable[[Context], None]]:
 def _fail(ctx: Context, message: str) -> None:
     ctx.panel.state.problem = message
     ctx.ops.notify(message.splitlines()[0], variant="error")
-
-
-def add_problem(panel: types.Object, ctx: Context, retry: Any) -> None:
-    """What went wrong, with a button that tries again."""
-    panel.view("failed", types.Error(label="This could not be shown", description=ctx.panel.state.problem))
-    panel.btn("retry", label="Try again", icon="refresh", on_click=retry, variant="contained")
 
 
 # ---- what panels know of each other ----

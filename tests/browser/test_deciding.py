@@ -1,7 +1,8 @@
-"""Deciding beside the open sample: the next dispute comes by itself, and a decision can be taken back."""
+"""Deciding in the App, by keys: in *Decide* and beside the open sample, with somebody else at it, and a lost server."""
 
 from __future__ import annotations
 
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -9,55 +10,135 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from demo.__main__ import KEY
+from demo.__main__ import KEY, WORKSPACE
 from tests.browser.conftest import GRID, expect
 from tests.tiers import extended
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
+MEASURE = """async key => {
+    const crop = () => document.querySelector('[data-cy="crop"] svg image');
+    const id = () => document.querySelector('[data-cy="crop"]')?.dataset.id;
+    const before = id(), start = performance.now();
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
+    while (id() === before) await new Promise(requestAnimationFrame);
+    const image = new Image();
+    image.src = crop().href.baseVal;
+    await image.decode();
+    await new Promise(requestAnimationFrame);
+    return performance.now() - start;
+}"""
+"""Milliseconds from a key until the next crop and its image are there."""
 
-def open_first(app: Any, dataset: fo.Dataset) -> tuple[Any, str]:
-    """The panel beside the sample that is first in the queue, which stands alone in the grid."""
-    first = kf.next_dispute(dataset, KEY)
+
+def shown(panel: Any) -> str:
+    """Which dispute is shown."""
+    found: str = panel.locator('[data-cy="crop"]').get_attribute("data-id")
+    return found
+
+
+def test_an_hour_of_decisions(app: Any, analysed: fo.Dataset) -> None:
+    app.open(analysed.name, WORKSPACE)
+    app.choose_part("Decide")
+    panel, count = app.raters(), kf.count_disputes(analysed, KEY).all
+    progress = panel.locator('[data-cy="progress"]')
+    expect(progress).to_have_text(f"0 of {count} units in dispute decided")
+    for theme in ("dark", "light"):
+        if theme == "light":
+            app.use_light_theme()
+        room = panel.get_by_role("main").evaluate("e => [e.scrollHeight, e.clientHeight]")
+        assert room[0] <= room[1], (theme, room)
+        app.picture(f"decide-{theme}", readme="decide" if theme == "dark" else None)
+    app.expect_nothing_cut_off("raters")
+
+    # by keys, faster than the answers: ten decisions, three of them undone
+    panel.get_by_role("group", name="Decide by keys").focus()
+    first = shown(panel)
+    times = [app.page.evaluate(MEASURE, key) for key in "1n1b1g1n1c"]
+    (Path("/tmp") / "kalos-decide-times.txt").write_text(f"{times}\n{statistics.median(times)}\n")
+    for _ in range(3):
+        app.page.keyboard.press("u")
+    expect(progress).to_contain_text(f"6 of {count} units in dispute decided, 1 waiting for the guideline")
+    expect(progress).not_to_contain_text("storing")
+    assert [one.decision for one in kf.decisions(analysed, KEY)][:7] == [
+        "take",
+        "none",
+        "take",
+        "both",
+        "take",
+        "guideline",
+        "take",
+    ]
+    counted = kf.count_disputes(analysed, KEY)
+    assert (counted.decided, counted.waiting) == (6, 1)
+
+    # somebody else decides about the one that is shown
+    (unit,) = [
+        unit
+        for image in kf.queued_images(analysed, KEY, 1_000)
+        for unit in kf.disputed_units(analysed, KEY, image.sample_id)
+        if str(unit.units[0]) == shown(panel)
+    ]
+    kf.decide(analysed, KEY, unit.labels, "both", who="dan")
+    app.page.keyboard.press("n")
+    expect(panel.get_by_role("alert").filter(has_text="Somebody has decided")).to_be_visible()
+    panel.get_by_role("button", name="Look").click()
+    expect(panel).to_contain_text("Decided: Both readings are legitimate by dan")
+    assert kf.decisions(analysed, KEY)[-1].who == "dan"
+
+    # the server is lost, and found again: nothing is
+    app.page.route("**/operators/execute", lambda route: route.abort())
+    app.page.keyboard.press("ArrowRight")
+    panel.get_by_role("group", name="Decide by keys").focus()
+    app.page.keyboard.press("n")
+    app.page.keyboard.press("n")
+    expect(panel).to_contain_text("The server does not answer: 2 decisions are kept here")
+    app.picture("decide-lost")
+    app.page.unroute("**/operators/execute")
+    panel.get_by_role("button", name="Send now").click()
+    expect(progress).to_contain_text(f"9 of {count}")
+    expect(progress).not_to_contain_text("storing")
+    assert kf.count_disputes(analysed, KEY).decided == 9
+
+    # a note, and the whole image
+    panel.get_by_role("textbox", name="Note").fill("a *sure* case")
+    panel.get_by_role("textbox", name="Your name").fill("eve")
+    app.page.keyboard.press("Enter")
+    before = panel.locator('[data-cy="crop"] svg').get_attribute("viewBox")
+    app.page.keyboard.press("i")
+    expect(panel.locator('[data-cy="crop"] svg')).not_to_have_attribute("viewBox", before)
+    app.page.keyboard.press("1")
+    expect(panel.get_by_role("textbox", name="Note")).to_have_value("")
+    expect(progress).to_contain_text(f"10 of {count}")
+    expect(progress).not_to_contain_text("storing")
+    made = kf.decisions(analysed, KEY)[-1]
+    assert (made.note, made.who) == ("a *sure* case", "eve")
+    assert first not in {"", None}
+
+
+def test_beside_the_open_sample_the_next_dispute_opens_by_itself(app: Any, analysed: fo.Dataset) -> None:
+    first = kf.next_dispute(analysed, KEY)
     assert first is not None
-    dataset.save_view("first", dataset.select(first))
-    app.open(dataset.name, GRID, view="first")
+    analysed.save_view("first", analysed.select(first))
+    app.open(analysed.name, GRID, view="first")
     app.expect_count(1)
     app.page.locator('[data-cy="looker"]').first.click(position={"x": 12, "y": 60})
-    app.expect_open_sample(Path(dataset[first].filepath).name)
-    return app.sample_panel(), first
-
-
-def test_deciding_opens_the_next_dispute_and_undo_comes_back(app: Any, analysed: fo.Dataset) -> None:
-    panel, first = open_first(app, analysed)
+    app.expect_open_sample(Path(analysed[first].filepath).name)
+    panel = app.sample_panel()
     units = [unit for unit in kf.disputed_units(analysed, KEY, first) if unit.state == "open"]
-    count = sum(len(unit.units) for unit in units)  # as the queue counts: a whole and its parts are several
-    expect(panel).to_contain_text(f"{count} in dispute, {count} open")
-    button = panel.get_by_role("button", name="is right").first
-    expect(button).to_be_in_viewport(ratio=1)
-    app.picture("33-sample-dispute")
+    app.picture("33-sample-dispute", readme="sample")
     app.expect_nothing_cut_off("sample")
-
     rater = next(iter(units[0].values))
-    panel.get_by_placeholder("Note").fill("a *sure* case")
-    panel.get_by_placeholder("Your name").fill("eve")
-    for number in range(len(units)):
-        expect(panel).to_contain_text(f"Dispute {number + 1} of {len(units)}" if len(units) > 1 else "One dispute")
+    for _ in units:
         panel.get_by_role("button", name=f"{rater} is right").click()
     following = kf.next_dispute(analysed, KEY, after=first)
     assert following not in (None, first)
     app.expect_open_sample(Path(analysed[following].filepath).name)
-    expect(panel.get_by_placeholder("Note")).to_have_value("")
-    expect(panel.get_by_placeholder("Your name")).to_have_value("eve")
     app.picture("34-sample-next-dispute")
-    made = kf.decisions(analysed, KEY)
-    assert [(one.decision, one.rater, one.who) for one in made] == [("take", rater, "eve")] * len(units)
-    assert [one.note for one in made] == ["a *sure* case", *[""] * (len(units) - 1)]
+    assert [(one.decision, one.rater) for one in kf.decisions(analysed, KEY)] == [("take", rater)] * len(units)
 
-    # and back: the decision is taken back, and its unit is there again
     panel.get_by_role("button", name="Undo").click()
     app.expect_open_sample(Path(analysed[first].filepath).name)
-    expect(panel).to_contain_text(f"{count} in dispute, {len(units[-1].units)} open")
-    expect(panel).to_contain_text("nobody has decided")
+    expect(panel.locator('[data-cy="progress"]')).not_to_contain_text("storing")
     states = [unit.state for unit in kf.disputed_units(analysed, KEY, first)]
     assert sorted(states) == sorted([*["decided"] * (len(units) - 1), "open"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
@@ -57,19 +56,16 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Datase
     app.back()
     app.expect_count(len(few))
 
-    # the next dispute, decided beside its image
+    # the first dispute of the class is decided by a key
     app.choose_part("Decide")
     count = kf.count_disputes(few, KEY)
     expect(panel).to_contain_text(f"0 of {count.all} units in dispute decided")
-    panel.get_by_role("button", name="Open the next dispute").click()
-    first = kf.next_dispute(few, KEY, category=name)
-    app.expect_open_sample(Path(few[first].filepath).name)
-    beside = app.sample_panel()
-    beside.get_by_role("button", name="is right").first.click()
-    expect(beside.get_by_role("button", name="Undo")).to_be_visible()
+    panel.get_by_role("group", name="Decide by keys").press("1")
+    expect(panel).to_contain_text(f"1 of {count.all} units in dispute decided")
+    expect(panel.locator('[data-cy="progress"]')).not_to_contain_text("storing")
     app.picture("journey-6-decided")
-    assert len(kf.decisions(few, KEY)) == 1
-    app.close_sample()
+    (made,) = kf.decisions(few, KEY)
+    assert made.decision == "take"
 
     # a label is mended, as FiftyOne's tab "Annotate" does; the panel says so
     worst = kf.worst_images(few, KEY, 1)[0]

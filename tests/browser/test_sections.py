@@ -46,7 +46,10 @@ OBJECTS: Pages = {
         "Raters": "",
         "Checks": "Can the data carry this?",
     },
-    "Decide": {"Queue": "units in dispute decided", "Training list": "", "Guideline": "", "Results": "Hand over"},
+    "Decide": {"": "units in dispute decided"},
+    "Training list": {"": ""},
+    "Guideline": {"": ""},
+    "Results": {"": "Hand over"},
     "Runs": {"List": "All runs, the newest first", "Compare": "There is only one analysis"},
 }
 
@@ -59,7 +62,8 @@ MASKS: Pages = {
     },
     "Truth": {"": "Raters against"},
     "Ranking": {"Detectors": "who is best depends on whose labels you trust", "Curves": "sharp reaches"},
-    "Decide": {"Queue": "regions in dispute decided"},
+    "Decide": {"": "regions in dispute decided"},
+    "Results": {"": "Hand over"},
 }
 
 LABELS: Pages = {

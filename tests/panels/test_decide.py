@@ -1,4 +1,4 @@
-"""*Decide* in the workbench: how far it is, what is next, what follows; units of objects, and regions of masks."""
+"""*Decide*: what it sends, by hand; decisions by several people; what follows; objects and regions of masks."""
 
 from __future__ import annotations
 
@@ -8,14 +8,25 @@ import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError
 from kalos_core.fiftyone.deciding.queue import queued_images
-from kalos_core.fiftyone.deciding.units import draw_region, region_report
-from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
+from kalos_core.fiftyone.deciding.shown import shown_sample
 from tests.fiftyone_bridge.scenes import RATERS
-from tests.panels.operations import given, ids, look_at, names, opened, prompted, sample_of, samples_of, view_of
-from tests.plugin import SPACES, Panel, Workbench
-from tests.tiers import first
+from tests.panels.operations import given, ids, opened, prompted, sample_of, samples_of, view_of
+from tests.plugin import Workbench
+
+
+def asked(queue: dict[str, Any]) -> dict[str, Any]:
+    """What the view sends of a queue with each question."""
+    part = {name: queue[name] for name in ("category", "rater")}
+    return {"run": queue["run"], "variations": queue["variations"], "part": part}
+
+
+def decide(panel: Workbench, dispute: dict[str, Any], decision: str, rater: str | None = None, **more: Any) -> Any:
+    """The answer to a decision about a dispute as the view has it."""
+    made = dispute["made"]
+    of = {"sample": dispute["sample"], "labels": dispute["labels"], "when": made and made["when"]}
+    wanted = {"decision": decision, "rater": rater, "note": "", "who": "", **more}
+    return panel.ask("decide", **asked(panel.record["queue"]), **of, **wanted)
 
 
 def decided(dataset: fo.Dataset, number: int, decision: str, rater: str | None = None, **more: Any) -> tuple[Any, ...]:
@@ -27,126 +38,175 @@ def decided(dataset: fo.Dataset, number: int, decision: str, rater: str | None =
 # ---- the queue ----
 
 
-def test_the_queue_and_how_far_it_is(own: fo.Dataset) -> None:
-    panel = opened(own, "Decide")
-    assert "▱▱▱▱▱▱▱▱▱▱ 0 of 5 units in dispute decided, 5 open" in panel.text()
-    expected = [("3.jpg", "−0.667", 3), ("1.jpg", "0.000", 1), ("2.jpg", "0.000", 1)]
-    assert [(row["file"], row["alpha"], row["open"]) for row in panel.rows("queue")] == expected
-    queue = ids(own, 3, 1, 2)
-    assert panel.state["queued_ids"] == queue
-    assert sample_of(panel.send("decide_open_next")) == queue[0]
-    assert sample_of(panel.send("decide_click_queued", row=2)) == queue[2]
+def test_the_queue_by_hand(own: fo.Dataset) -> None:
+    """Scene 3: ann has a bench, bob its halves; scene 1: a cat and a dog in one place; scene 2: ann alone has a cat."""
+    record = opened(own, "Decide").record
+    queue = record["queue"]
+    assert record["runs"] == [["agreement", "Agreement"]]
+    assert queue["counts"] == {"all": 3, "decided": 0, "waiting": 0, "open": 3}  # a whole and its parts are one
+    assert (queue["run"], queue["variations"], queue["unit"]) == ("agreement", "variations", "unit")
+    bench, cats, alone = queue["disputes"]
+    assert [one["sample"] for one in queue["disputes"]] == ids(own, 3, 1, 2)
+    assert [(one["rater"], one["text"], one["found"]) for one in bench["given"]] == [
+        ("ann", "bench", "merged 1.00"),
+        ("bob", "2 × bench", "merged 1.00"),
+    ]
+    assert [(one["rater"], one["text"], one["found"]) for one in cats["given"]] == [
+        ("ann", "cat", "wrong class 1.00"),
+        ("bob", "dog", "wrong class 1.00"),
+    ]
+    assert [(one["text"], one["found"]) for one in alone["given"]] == [("cat", "additional"), ("no object", "missing")]
+    assert bench["size"] == [100, 100]
+    assert [(one["rater"], one["rings"]) for one in bench["outlines"]] == [
+        ("ann", [[[10, 10], [90, 10], [90, 30], [10, 30]]]),
+        ("bob", [[[10, 10], [48, 10], [48, 30], [10, 30]]]),
+        ("bob", [[[52, 10], [90, 10], [90, 30], [52, 30]]]),
+    ]
+    common = ["none", "both", "guideline", "skip"]
+    assert bench["decisions"] == ["take", "consensus", "whole", "parts", *common]
+    assert cats["decisions"] == ["take", "consensus", *common]
+    assert (bench["state"], bench["made"], bench["units"], cats["alpha"]) == ("open", None, 3, 0)
 
+
+def test_more_come_behind_a_sample_whatever_was_decided_meanwhile(own: fo.Dataset) -> None:
+    panel = opened(own, "Decide")
+    bench, cats, alone = panel.record["queue"]["disputes"]
+    decided(own, 3, "parts")
+    more = panel.ask("disputes", **asked(panel.record["queue"]), after=bench["sample"])
+    assert [one["id"] for one in more["disputes"]] == [cats["id"], alone["id"]]
+    assert more["counts"] == {"all": 3, "decided": 1, "waiting": 0, "open": 2}
+    assert panel.ask("disputes", **asked(panel.record["queue"]), after=alone["sample"])["disputes"] == []
+    anew = panel.ask("queue", **asked(panel.record["queue"]))
+    assert [one["id"] for one in anew["disputes"]] == [cats["id"], alone["id"]]
+    panel.ask("disputes", **asked(panel.record["queue"]), after="0" * 24)
+    assert "not part of the run" in panel.state["problem"]
+
+
+@pytest.mark.parametrize("part", [{"category": "bench"}, {"rater": "bob"}])
+def test_the_filter_narrows_the_queue(trio: fo.Dataset, part: dict[str, str]) -> None:
+    panel = opened(trio, "Decide").look_through(**part)
+    queue = panel.record["queue"]
+    images = queued_images(trio, "agreement", 25, **part)
+    found = panel.ask("queue", **asked(queue))["disputes"]
+    assert len(queue["disputes"]) <= len(found) <= sum(image.open for image in images)
+    samples = [image.sample_id for image in images]
+    assert list(dict.fromkeys(one["sample"] for one in found)) == samples[: len({one["sample"] for one in found})]
+    for one in found:
+        names = {given["text"].rpartition("× ")[2] for given in one["given"]}
+        against = {given["rater"] for given in one["given"] if given["is_against"]}
+        assert part.get("category") in {None, *names}
+        assert part.get("rater") in {None, *against}
+    assert queue["counts"]["all"] == kf.count_disputes(trio, "agreement").all  # of all, whatever the filter
+
+
+def test_images_of_the_queue_go_to_the_grid(own: fo.Dataset) -> None:
     decided(own, 3, "parts")
     decided(own, 1, "guideline")
-    panel.send("reload")
-    assert "▰▰▰▰▰▰▱▱▱▱ 3 of 5 units in dispute decided, 1 waiting for the guideline, 1 open" in panel.text()
-    assert panel.state["queued_ids"] == queue[2:]
-    for which, sample in (("open", queue[2]), ("waiting", queue[1]), ("decided", queue[0])):
-        assert samples_of(own, panel.send("decide_show_queue", which=which)) == [sample]
-    decided(own, 2, "none")
-    decided(own, 1, "none")
-    assert "open_sample" not in names(panel.send("decide_open_next"))  # somebody was quicker
-    assert "▰▰▰▰▰▰▰▰▰▰ 5 of 5 units in dispute decided, 0 open" in panel.text()
-    assert "No unit in dispute is open here" in panel.text()
-
-
-def test_the_lens_narrows_the_queue(own_trio: fo.Dataset) -> None:
-    panel = opened(own_trio, "Decide")
-    everything = panel.state["queued_ids"]
-    for part in ({"category": "bench"}, {"rater": "bob"}):
-        panel.send("clear_lens")
-        look_at(panel, **part)
-        expected = queued_images(own_trio, "agreement", 25, **part)
-        assert panel.state["queued_ids"] == [image.sample_id for image in expected] != everything
-        assert [row["open"] for row in panel.rows("queue")] == [image.open for image in expected]
-        assert sample_of(panel.send("decide_open_next")) == kf.next_dispute(own_trio, "agreement", **part)
-        assert "(of all classes and raters)" in panel.text()
-
-
-@pytest.mark.parametrize("part", first([{"category": "dog", "rater": "ann"}, {"category": "bench"}]))
-def test_next_beside_the_sample_stays_within_the_lens(own_trio: fo.Dataset, part: dict[str, str]) -> None:
-    shown = sample_of(look_at(opened(own_trio, "Decide"), **part).send("decide_open_next"))
-    beside = Panel("sample", own_trio, current_sample=shown).load()
-    for value in part.values():
-        assert value in beside.text().split("Only disputes of ")[1].splitlines()[0]
-    for _ in range(3):
-        unit = kf.disputed_units(own_trio, "agreement", shown)[beside.state["place"]]
-        assert unit.fits(**part)
-        sent = beside.send("decide", decision="none", rater=None)
-        if "open_sample" in names(sent):
-            assert sample_of(sent) == kf.next_dispute(own_trio, "agreement", shown, **part)
-            shown = beside.request["current_sample"] = sample_of(sent)
-            beside.send("on_change_current_sample")
-    beside.send("all_disputes")
-    assert "Only disputes of" not in beside.text()
-    assert sample_of(beside.send("next")) == kf.next_dispute(own_trio, "agreement", shown)
-
-
-def test_a_decision_beside_the_sample_is_counted_in_the_open_workbench(own: fo.Dataset) -> None:
     panel = opened(own, "Decide")
-    spaces = {**SPACES, "children": [{**SPACES["children"][0], "type": "raters", "component_id": "p"}]}
-    beside = Panel("sample", own, current_sample=ids(own, 1)[0], spaces=spaces).load()
-    sent = beside.send("decide", decision="none", rater=None)
-    asked = [params for name, params in sent if name.endswith("/raters")]
-    assert [(one["panel_id"], one["__method__"]) for one in asked] == [("p", "reload")]
-    panel.send("reload")
-    assert "1 of 5 units in dispute decided, 4 open" in panel.text()
-    elsewhere = Panel("sample", own, current_sample=ids(own, 2)[0]).load()
-    assert not [name for name, _ in elsewhere.send("decide", decision="none", rater=None) if name.endswith("/raters")]
+    assert panel.record["queue"]["counts"] == {"all": 3, "decided": 1, "waiting": 1, "open": 1}
+    for state, number in (("open", 2), ("waiting", 1), ("decided", 3)):
+        assert samples_of(own, panel.act("show", run="agreement", state=state)) == ids(own, number)
+    dispute = panel.record["queue"]["disputes"][0]
+    panel.ask("open", **asked(panel.record["queue"]), sample=dispute["sample"])
+    assert sample_of(panel.operations) == dispute["sample"]
+
+
+# ---- several people at once ----
+
+
+def test_what_somebody_else_decided_meanwhile_is_shown_and_not_replaced(own: fo.Dataset) -> None:
+    eve, dan = opened(own, "Decide"), opened(own, "Decide")
+    cats = eve.record["queue"]["disputes"][1]
+    made = decide(eve, cats, "take", "ann", note=" whiskers ", who="eve")["made"]
+    assert (made["rater"], made["note"], made["who"]) == ("ann", "whiskers", "eve")
+    answer = decide(dan, cats, "take", "bob", who="dan")
+    assert (answer["meanwhile"]["made"], answer["meanwhile"]["state"]) == (made, "decided")
+    assert [one.who for one in kf.decisions(own, "agreement", history=True)] == ["eve"]
+    decide(dan, answer["meanwhile"], "take", "bob", who="dan")  # with open eyes
+    assert "meanwhile" in decide(eve, {**cats, "made": made}, "skip")  # whose decision was replaced takes back nothing
+    history = kf.decisions(own, "agreement", history=True)
+    assert [(one.who, one.rater) for one in history] == [("eve", "ann"), ("dan", "bob")]
+
+
+def test_a_decision_that_is_sent_again_is_stored_once_and_can_be_taken_back(own: fo.Dataset) -> None:
+    panel = opened(own, "Decide")
+    cats = panel.record["queue"]["disputes"][1]
+    first = decide(panel, cats, "none")
+    assert decide(panel, cats, "none") == first  # its answer was lost
+    assert len(kf.decisions(own, "agreement", history=True)) == 1
+    back = decide(panel, {**cats, "made": first["made"]}, "skip")["made"]
+    assert kf.count_disputes(own, "agreement").open == 3
+    assert decide(panel, {**cats, "made": back}, "both")["made"]["decision"] == "both"
+    own.set_values("ann.detections", {cats["sample"]: []}, key_field="id")
+    decide(panel, {**cats, "made": None, "labels": ["0" * 24]}, "none")
+    assert "labels" in panel.state["problem"]
 
 
 # ---- what follows ----
 
 
 def test_the_training_list_leads_to_the_labels_it_counts(own: fo.Dataset) -> None:
-    assert "Nobody was decided against yet" in opened(own, "Decide", "Training list").text()
+    assert opened(own, "Training list").record == []
     labels = decided(own, 1, "take", "bob")
-    panel = opened(own, "Decide", "Training list")
-    (row,) = panel.rows("training")
-    assert [row[name] for name in ("rater", "gave", "decided", "count")] == ["ann", "cat", "dog", "1 of 1"]
-    view = view_of(own, panel.send("decide_click_trained", row=0))
+    panel = opened(own, "Training list")
+    (row,) = panel.record
+    assert [row[name] for name in ("rater", "gave", "decided", "count", "units")] == ["ann", "cat", "dog", 1, 1]
+    view = view_of(own, panel.act("units", run=row["run"], labels=row["labels"], text="images of ann"))
     assert view.values("id") == ids(own, 1)
     assert sorted(label.id for rater in RATERS for label in view.first()[rater].detections) == sorted(labels)
-    assert panel.grids[-1]["text"] == "1 image where ann gave cat and it was decided otherwise"
-    assert "Nobody was decided against yet" in look_at(panel, rater="bob").text()
+    assert panel.grids[-1]["text"] == "1 image of ann"
+    assert panel.look_through(rater="bob").record == []
 
 
 def test_questions_to_the_guideline_open_their_images(own: fo.Dataset) -> None:
-    assert "No question yet" in opened(own, "Decide", "Guideline").text()
+    assert opened(own, "Guideline").record == {"rows": [], "markdown": ""}
     decided(own, 1, "guideline", note="cat or dog?", who="eve")
-    panel = opened(own, "Decide", "Guideline")
-    (row,) = panel.rows("questions")
+    panel = opened(own, "Guideline")
+    (row,) = panel.record["rows"]
     assert (row["note"], row["who"]) == ("cat or dog?", "eve")
-    assert kf.guideline_questions(own, "agreement") in panel.text()
-    assert sample_of(panel.send("decide_click_asked", row=0)) == ids(own, 1)[0]
+    assert panel.record["markdown"] == kf.guideline_questions(own, "agreement")
+    assert given(panel.act("open", run=row["run"], labels=row["labels"]), "open_sample")["id"] == ids(own, 1)[0]
+    for rater in RATERS:
+        own.set_values(f"{rater}.detections", {ids(own, 1)[0]: []}, key_field="id")
+    assert panel.act("open", run=row["run"], labels=row["labels"]) == []
 
 
 def test_results_are_forms_of_this_agreement(analysed: fo.Dataset) -> None:
-    panel = opened(analysed, "Decide", "Results")
-    for operator in ("resolved", "export_resolved", "tag_disputes", "hand_over"):
-        asked = panel.shown[operator]["view"]["params"]
-        assert prompted(panel.send("prompt", **asked)) == (operator, {"key": "agreement"})
+    panel = opened(analysed, "Results")
+    assert [row["operator"] for row in panel.record] == ["resolved", "export_resolved", "tag_disputes", "hand_over"]
+    for row in panel.record:
+        found = prompted(panel.act("make", operator=row["operator"], run=row["run"]))
+        assert found == (row["operator"], {"key": "agreement"})
 
 
 # ---- regions of masks ----
 
 
-def test_the_queue_of_regions(masks: fo.Dataset) -> None:
+def test_regions_of_masks_are_decided_likewise(masks: fo.Dataset) -> None:
     kf.compute_pixel_agreement(masks, "plain")
     assert "Decide" not in Workbench(masks).load().state["sections"]
     kf.delete_run(masks, "plain")
     kf.compute_pixel_agreement(masks, "pixels", regions=True)
     panel = opened(masks, "Decide")
-    assert "0 of 3 regions in dispute decided, 3 open" in panel.text()
-    assert [(row["file"], row["open"]) for row in panel.rows("queue")] == [("0.png", 2), ("2.png", 1)]
-    assert sample_of(panel.send("decide_open_next")) == masks.first().id
-    panel.send("choose_page", value="Results")
-    assert {"tag_disputes", "hand_over"} <= set(panel.shown)
-    assert "resolved" not in panel.shown
+    queue = panel.record["queue"]
+    assert (queue["kind"], queue["unit"], queue["counts"]["open"]) == ("pixels", "region", 3)
+    first, second, _ = queue["disputes"]
+    assert first["labels"] + second["labels"] == [label.id for label in masks.first().pixels_regions.detections]
+    assert [one["text"] for one in first["given"]] == ["road", "road", "car"]
+    assert [one["text"] for one in second["given"]] == ["road", "mostly nothing", "mostly nothing"]
+    assert not {"whole", "parts"} & set(first["decisions"])
+    assert {one["rater"] for one in first["outlines"]} == {"ann", "bob", "cid"}
+    assert {one["rater"] for one in second["outlines"]} == {"ann"}
+    decide(panel, first, "take", "cid")
+    (made,) = kf.decisions(masks, "pixels")
+    assert (list(made.labels), made.rater) == (first["labels"], "cid")
+    assert [row["operator"] for row in opened(masks, "Results").record] == ["tag_disputes", "hand_over"]
+    for name in ("ann", "bob", "cid"):
+        masks.clear_sample_field(name)
+    assert shown_sample(masks, "pixels", first["sample"]).outlines == {}
 
 
-def test_objects_and_regions_are_decided_by_turns(masks: fo.Dataset) -> None:
+def test_objects_and_regions_of_one_analysis_are_decided_by_turns(masks: fo.Dataset) -> None:
     sample = masks.first()
     for name, label in (("dan", "cat"), ("eve", "dog")):
         box = fo.Detection(label=label, bounding_box=[0.1, 0.1, 0.5, 0.5])
@@ -155,52 +215,7 @@ def test_objects_and_regions_are_decided_by_turns(masks: fo.Dataset) -> None:
     kf.compute_agreement(masks, "objects", raters=("dan", "eve"), assigned="labelled", bootstrap=0)
     kf.compute_pixel_agreement(masks, "pixels", regions=True)
     panel = opened(masks, "Decide")
-    assert "0 of 1 unit in dispute decided" in panel.text()
-    panel.send("decide_change_kind", value="pixels")
-    assert "0 of 3 regions in dispute decided" in panel.text()
-    assert sample_of(panel.send("decide_open_next")) == sample.id
-    assert "regions in dispute" in Panel("sample", masks, current_sample=sample.id).load().text()
-
-
-def test_a_region_is_decided_beside_its_sample(masks: fo.Dataset) -> None:
-    kf.compute_pixel_agreement(masks, "pixels", regions=True)
-    sample = masks.first()
-    first, second = (label.id for label in sample.pixels_regions.detections)
-    panel = Panel("sample", masks, current_sample=sample.id).load()
-    assert not panel.state.get("problem")
-    assert "2 regions in dispute, 2 open" in panel.text()
-    assert panel.state["raters"] == ["ann", "bob", "cid"]
-    assert [[row[f"rater_{at}"] for at in range(3)] for row in panel.rows("unit_rows")] == [
-        ["road", "road", "car"],
-        ["road", "no object", "no object"],
-    ]
-    possible = panel.state["disputes"][0]
-    assert dict(possible["given"]) == {"ann": "road", "bob": "road", "cid": "car"}
-    assert not {"whole", "parts"} & set(possible["decisions"])
-    assert dict(panel.state["disputes"][1]["given"])["bob"] == "mostly nothing"
-    panel.send("decide", decision="take", rater="cid")
-    (made,) = kf.decisions(masks, "pixels")
-    assert (made.labels, made.rater) == ((first,), "cid")
-    assert "2 regions in dispute, 1 open" in panel.text()
-    (selected,) = given(panel.send("click_unit", row=1), "select_labels")["labels"]
-    assert selected.items() >= {"sample_id": sample.id, "label_id": second, "field": "pixels_regions"}.items()
-    panel.send("undo")
-    assert kf.count_disputes(masks, "pixels").open == 3
-
-
-def test_what_is_drawn_of_a_region_is_what_each_rater_marked(masks: fo.Dataset) -> None:
-    kf.compute_pixel_agreement(masks, "pixels", regions=True)
-    sample = masks.first()
-    first, second = (label.id for label in sample.pixels_regions.detections)
-    drawing = draw_region(masks, "pixels", first, sample.id)
-    assert list(drawing.legend.values()) == ["ann: road", "bob: road", "cid: car"]
-    drawing = draw_region(masks, "pixels", second, sample.id)
-    nothing = "annotated nothing here"
-    assert list(drawing.legend.values()) == ["ann: road", f"bob: {nothing}", f"cid: {nothing}"]
-    with pytest.raises(NotInRun):
-        region_report(masks, "0" * 24, "pixels")
-    for name in ("ann", "bob", "cid"):
-        sample[name] = None
-    sample.save()
-    with pytest.raises(InputError, match="expected"):
-        draw_region(masks, "pixels", first, sample.id)
+    assert [run for run, _ in panel.record["runs"]] == ["objects", "pixels"]
+    assert panel.record["queue"]["run"] == "objects"
+    regions = panel.ask("queue", run="pixels", variations=None, part={"category": None, "rater": None})
+    assert (regions["unit"], len(regions["disputes"])) == ("region", 3)

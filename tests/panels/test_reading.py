@@ -76,16 +76,6 @@ SECTIONS: dict[str, dict[str, Page]] = {
         "Divisions": ["show_worst"],
     },
     "Truth": {"": [("click_consensus", {"row": 1})]},
-    "Decide": {
-        "Queue": [
-            ("change_kind", {"value": "agreement"}),
-            *("open_next", "click_queued"),
-            *(("show_queue", {"which": which}) for which in ("open", "waiting")),
-        ],
-        "Training list": ["click_trained"],
-        "Guideline": ["click_asked"],
-        "Results": [],
-    },
     "Ranking": {"": [("change_measure", {"value": "EER"}), ("click_tau", {"y": 1}), "click_reference"]},
 }
 """Section -> page -> what can be clicked."""
@@ -97,15 +87,7 @@ MATCHED: dict[str, Page] = {
 DETECTORS: dict[str, Page] = {
     "Curves": [("change_detector", {"value": "poor"}), ("change_reference", {"value": "ann"})]
 }
-SAMPLE: Page = [
-    *("on_change_current_sample", "click_unit", "click_merged", "choose_dispute"),
-    ("decide", {"decision": "none"}),
-]
-GOING_ON: Page = [
-    *("on_change_current_sample", "undo", "all_disputes", "next"),
-    ("on_change_analysis", {"value": "agreement"}),
-]
-"""On the sample that the decision has opened."""
+DECIDING = ("Training list", "Guideline", "Results", "Decide")
 
 
 def clicks(page: Page, prefix: str = "") -> Iterator[Click]:
@@ -219,7 +201,7 @@ def test_labels_that_are_read_are_counted(many: dict[str, fo.Dataset], read: lis
 @pytest.mark.parametrize(
     ("name", "section", "pages"),
     [
-        *(("objects", name, SECTIONS[name]) for name in ("Variations", "Threshold", "Ceiling", "Noise", "Decide")),
+        *(("objects", name, SECTIONS[name]) for name in ("Variations", "Threshold", "Ceiling", "Noise")),
         *(("labels", name, SECTIONS[name]) for name in ("Questions", "Teams", "Ranking")),
         *(("truth", name, SECTIONS[name]) for name in ("Masks", "Truth")),
         ("objects", "Truth", OBJECTS),
@@ -267,11 +249,20 @@ def test_outlines_and_attributes_are_compared_without_reading_a_label(outlined: 
         assert len(panel.rows(table)) == 25
 
 
-def test_the_panel_of_a_sample_reads_that_one(many: dict[str, fo.Dataset], read: list[int]) -> None:
-    panel = Panel("sample", many["objects"], current_sample=many["objects"].skip(3).first().id)
-    _send(panel, [("on_load", {}), *clicks(SAMPLE)], read)
-    panel.request["current_sample"] = many["objects"].skip(7).first().id
-    _send(panel, clicks(GOING_ON), read)
+def test_whoever_decides_reads_few_samples(many: dict[str, fo.Dataset], read: list[int]) -> None:
+    dataset = many["objects"]
+    first, other = dataset.skip(3).first().id, dataset.skip(7).first().id
+    panel = Workbench(dataset, current_sample=first)
+    _send(panel, [("on_load", {}), *(("choose_section", {"value": name}) for name in DECIDING)], read)
+    queue = panel.record["queue"]
+    asked = {"run": queue["run"], "variations": queue["variations"], "part": {"category": None, "rater": None}}
+    one = queue["disputes"][0]
+    wanted = {"decision": "none", "rater": None, "note": "", "who": "", "when": None}
+    questions = [("disputes", "raters"), ("decide", "raters"), ("on_load", "sample"), ("following", "sample")]
+    for name, panel.name in questions:
+        read.clear()
+        panel.post(name, **asked, **wanted, sample=one["sample"], labels=one["labels"], after=other)
+        assert sum(read) < len(dataset), name
 
 
 def test_every_handler_is_tried() -> None:
@@ -280,8 +271,6 @@ def test_every_handler_is_tried() -> None:
             more = {"Variations": MATCHED, "Ranking": DETECTORS, "Truth": OBJECTS}.get(section.NAME, {})
             pages = [*SECTIONS[section.NAME].values(), *more.values()]
             assert set(handlers(section)) == {name for page in pages for name, _ in clicks(page)}
-    tried = {name for name, _ in clicks(SAMPLE + GOING_ON)}
-    assert set(handlers(panels.SamplePanel())) == tried | {"reload", "compute"}  # loaded by `on_load`; a form
 
 
 def _send(panel: Panel, steps: Iterable[Click], read: list[int]) -> None:

@@ -1,278 +1,131 @@
-"""The panel beside the open sample: units x raters, and the decision about those in dispute, by several people."""
+"""The panel beside the open sample: units x raters, its disputes, and the way to the next sample."""
 
 from __future__ import annotations
 
-import base64
+import json
 from typing import Any
 
 import fiftyone as fo
-import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text
-from tests.fiftyone_bridge.scenes import ALPHAS, CAT, RATERS, SCENES, make_samples
-from tests.operators.calls import data_set
-from tests.panels.operations import given, ids, names, sample_of
-from tests.plugin import Panel, Workbench
+from tests.fiftyone_bridge.scenes import ALPHAS, RATERS, SCENES
+from tests.panels.operations import given, ids, opened, sample_of
+from tests.plugin import Workbench, post
 
 
-def beside(dataset: fo.Dataset, number: int, note: str = "", who: str = "") -> Panel:
-    """The panel beside a sample, loaded, with what is written in its fields."""
-    panel = Panel("sample", dataset, current_sample=ids(dataset, number)[0]).load()
-    panel.state["notes"] = {note_field(panel): note, "who": who} if "notes" in panel.shown else {}
-    return panel
+class Beside(Workbench):
+    """The panel beside a sample; `record` is what its view draws."""
 
+    def __init__(self, dataset: fo.Dataset, number: int) -> None:
+        super().__init__(dataset, current_sample=ids(dataset, number)[0])
+        self.name = "sample"
+        self.told("on_load")
 
-def note_field(panel: Panel) -> str:
-    name, _ = panel.shown["notes"]["type"]["properties"]
-    return str(name)
+    def told(self, event: str) -> Any:
+        _, asked = self.post(event)
+        self.record = json.loads(
+            given([one for one in asked if one[0] == "patch_panel_data"], "patch_panel_data")["data"]["beside"]
+        )
+        return self.record
 
-
-def go_to(panel: Panel, sample_id: str) -> Any:
-    """What the App does when another sample is opened."""
-    panel.request["current_sample"] = sample_id
-    return panel.send("on_change_current_sample")
-
-
-def decidable(panel: Panel) -> tuple[dict[str, str], list[str]]:
-    """What each rater gave the unit that is to be decided, and the decisions there are besides `take`."""
-    buttons = [
-        entry["view"]["params"]
-        for name in ("takes", "others")
-        for entry in panel.shown.get(name, {"type": {"properties": {}}})["type"]["properties"].values()
-    ]
-    if not buttons:
-        return {}, []
-    unit = panel.state["disputes"][panel.state["place"]]
-    takes = [asked["rater"] for asked in buttons if asked["decision"] == "take"]
-    assert takes == [rater for rater, _ in unit["given"]]
-    return dict(unit["given"]), [asked["decision"] for asked in buttons if asked["decision"] != "take"]
-
-
-def labels_in(dataset: fo.Dataset, sample_id: str) -> list[tuple[str, str]]:
-    """Fields and ids of all labels of a sample."""
-    return [(field, label.id) for field in RATERS for label in dataset[sample_id][field].detections]
-
-
-def png(dataset: fo.Dataset, labels: list[str]) -> str:
-    drawn = kf.draw_unit(dataset, "agreement", labels, longest_side=320).png()
-    return f"data:image/png;base64,{base64.b64encode(drawn).decode()}"
-
-
-# ---- units x raters ----
+    def go_to(self, number: int) -> Any:
+        """What the App does when another sample is opened."""
+        self.request["current_sample"] = ids(self.dataset, number)[0]
+        return self.told("on_change_current_sample")
 
 
 def test_a_row_says_all_of_a_unit(analysed: fo.Dataset) -> None:
-    words = {4: "α 1: the raters agree that there is nothing here", 5: "No alpha for this image"}
+    words = {4: "α 1: the raters agree that there is nothing here.", 5: "No alpha for this image"}
     found = []
     for number in range(len(SCENES)):
-        panel = beside(analysed, number)
-        found.append([(row["unit"], row["rater_0"], row["rater_1"]) for row in panel.rows("unit_rows")])
-        assert panel.state["raters"] == ["ann", "bob"]
-        assert words.get(number, f"α {alpha_text(ALPHAS[number])}") in panel.text()
-    assert found[0] == [("1", "cat\ncorrect 1.00", "cat\ncorrect 1.00")]
-    assert found[1] == [("1\nopen", "cat\nwrong class 1.00", "dog\nwrong class 1.00")]
-    assert found[2] == [("1\nopen", "cat\nadditional", "no object\nmissing")]
+        record = Beside(analysed, number).record
+        assert record["raters"] == ["ann", "bob"]
+        assert record["headline"].startswith(words.get(number, f"α {alpha_text(ALPHAS[number])}"))
+        found.append([[(cell["text"], cell["found"]) for cell in row["cells"]] for row in record["rows"]])
+    assert found[0] == [[("cat", "correct 1.00"), ("cat", "correct 1.00")]]
+    assert found[1] == [[("cat", "wrong class 1.00"), ("dog", "wrong class 1.00")]]
+    assert found[2] == [[("cat", "additional"), ("no object", "missing")]]
     assert len(found[3]) == 3
-    assert found[4:] == [[], [("1", "cat", "not assigned")]]
+    assert found[4:] == [[], [[("cat", ""), ("not assigned", "")]]]
 
 
-def test_a_finding_is_one_towards_each_other_rater(trio: fo.Dataset) -> None:
+def test_a_finding_names_the_raters_where_it_is_not_the_same_towards_all(trio: fo.Dataset) -> None:
     def row(number: int) -> list[str]:
-        (shown,) = beside(trio, number).rows("unit_rows")
-        return [shown[f"rater_{rater}"] for rater in range(3)]
+        (shown,) = Beside(trio, number).record["rows"]
+        return [cell["found"] for cell in shown["cells"]]
 
     assert row(1) == [
-        "cat\nwrong class 1.00",
-        *[f"dog\nwrong class: ann 1.00\ncorrect: {rater} 1.00" for rater in ("cid", "bob")],
+        "wrong class 1.00",
+        *[f"wrong class: ann 1.00\ncorrect: {rater} 1.00" for rater in ("cid", "bob")],
     ]
-    assert row(2) == [
-        "cat\nadditional: bob\nwrong class: cid 1.00",
-        "no object\nmissing",
-        "dog\nwrong class: ann 1.00\nadditional: bob",
-    ]
+    assert row(2) == ["additional: bob\nwrong class: cid 1.00", "missing", "wrong class: ann 1.00\nadditional: bob"]
 
 
-@pytest.mark.parametrize(("number", "method"), [(0, "click_unit"), (1, "click_unit"), (3, "click_merged")])
-def test_a_row_selects_and_draws_its_labels(analysed: fo.Dataset, number: int, method: str) -> None:
-    """One annotation with its parts, too, where there are any."""
-    (sample,) = ids(analysed, number)
-    panel = beside(analysed, number)
-    assert ("crop" in panel.shown) is (number > 0)  # the unit in dispute, if there is one
-    assert ("merged_rows" in panel.shown) is (number == 3)
-    if number == 3:
-        assert panel.rows("merged_rows") == [{"whole": "ann: bench", "parts": "bob: 2 × bench"}]
-    panel.data["crop"] = None
-    chosen = given(panel.send(method, row=0), "select_labels")["labels"]
-    labels = labels_in(analysed, sample)
-    assert [(label["field"], label["label_id"]) for label in chosen] == labels
-    assert {label["sample_id"] for label in chosen} == {sample}
-    assert panel.data["crop"] == png(analysed, [label_id for _, label_id in labels])
+def test_its_disputes_are_those_of_this_sample_decided_ones_too(own: fo.Dataset) -> None:
+    panel = Beside(own, 1)
+    (cats,) = panel.record["queue"]["disputes"]
+    assert panel.record["rows"][0]["dispute"] == cats["id"]
+    kf.decide(own, "agreement", cats["labels"], "both", who="dan")
+    (now,) = panel.told("on_change_current_sample")["queue"]["disputes"]
+    assert (now["state"], now["made"]["who"]) == ("decided", "dan")
+    assert panel.go_to(4)["queue"]["disputes"] == []
+    assert panel.go_to(0)["rows"][0]["dispute"] is None
+    labels = panel.record["rows"][0]["labels"]
+    selected = panel.ask("select", sample=ids(own, 0)[0], labels=labels)
+    assert selected is None
+    answer = post("sample", own, {"panel_id": "p", "__method__": "select", "sample": ids(own, 0)[0], "labels": labels})
+    assert [[label.label_id, label.field] for label in answer.selections[0]] == labels
+    panel.ask("following", run="agreement", after=ids(own, 3)[0])
+    assert sample_of(panel.operations) == ids(own, 2)[0]  # behind the bench, and not the cats, which are decided
 
 
-def test_it_follows_the_open_sample(analysed: fo.Dataset) -> None:
-    panel = beside(analysed, 3)
-    go_to(panel, ids(analysed, 4)[0])
-    assert panel.state["sample"] == ids(analysed, 4)[0]
-    assert "crop" not in panel.shown
-    go_to(panel, ids(analysed, 3)[0])
-    assert "α −0.67" in panel.text()
-    panel.request["current_sample"] = None  # the sample is closed
-    panel.send("on_change_current_sample")
-    assert "α −0.67" in panel.text()
-
-
-def test_a_sample_that_is_not_part_of_the_run_is_reported(dataset: fo.Dataset) -> None:
-    kf.compute_agreement(dataset.limit(2), "two", raters=RATERS, bootstrap=0)
-    panel = beside(dataset, 4)
-    assert "This sample is not part of the analysis **two**" in panel.text()
-    assert not {"unit_rows", "dispute", "takes"} & set(panel.shown)
-    assert sample_of(panel.send("next")) == ids(dataset, 1)[0]
-
-
-# ---- which analysis ----
+def test_it_stays_within_the_part_that_the_queue_was_opened_with(own_trio: fo.Dataset) -> None:
+    queue = opened(own_trio, "Decide").look_through(category="bench").record["queue"]
+    sample = queue["disputes"][0]["sample"]
+    Workbench(own_trio).ask("open", run="agreement", part={"category": "bench", "rater": None}, sample=sample)
+    number = own_trio.values("id").index(sample)
+    panel = Beside(own_trio, number)
+    assert panel.record["part"] == ["bench"]
+    assert panel.record["queue"]["category"] == "bench"
+    panel.ask("following", run="agreement", after=sample)
+    assert sample_of(panel.operations) == kf.next_dispute(own_trio, "agreement", sample, category="bench")
+    assert panel.ask("everything", run="agreement", sample=sample)["part"] == []
 
 
 def test_the_analysis_is_the_one_chosen_last_here_or_in_the_workbench(own: fo.Dataset) -> None:
     kf.compute_agreement(own, "second", raters=RATERS, threshold=0.7, bootstrap=20)
-    panel = beside(own, 1)
-    assert panel.state["analysis"] == "second"  # the newest
+    panel = Beside(own, 1)
+    assert panel.record["analysis"] == "second"  # the newest
+    assert panel.record["note"].startswith("Findings of variations")
     Workbench(own).load().send("on_change_analysis", value="agreement")
-    assert beside(own, 1).state["run"] == "agreement"
-    panel.send("on_change_analysis", value="second")
-    assert panel.state["run"] == beside(own, 1).state["run"] == "second"
+    assert Beside(own, 1).record["queue"]["run"] == "agreement"
+    assert panel.ask("beside", sample=ids(own, 1)[0], analysis="second")["queue"]["run"] == "second"
     kf.delete_run(own, "second")
-    assert beside(own, 1).state["run"] == "agreement"
+    assert Beside(own, 1).record["queue"]["run"] == "agreement"
 
 
-# ---- deciding ----
-
-
-def test_only_what_is_possible_can_be_decided(analysed: fo.Dataset) -> None:
-    common = ["none", "both", "guideline", "skip"]
-    assert decidable(beside(analysed, 0)) == ({}, [])
-    assert decidable(beside(analysed, 1)) == ({"ann": "cat", "bob": "dog"}, ["consensus", *common])
-    assert decidable(beside(analysed, 2)) == ({"ann": "cat", "bob": "no object"}, ["consensus", *common])
-    parts = ["consensus", "whole", "parts", *common]
-    assert decidable(beside(analysed, 3)) == ({"ann": "bench", "bob": "2 × bench"}, parts)
-
-
-def test_a_decision_leads_to_the_next_sample_and_is_undone(own: fo.Dataset) -> None:
-    bench, cats, alone = ids(own, 3, 1, 2)
-    assert sample_of(beside(own, 3).send("next")) == cats
-    assert kf.decisions(own, "agreement", history=True) == []  # on which nothing is decided
-    panel = beside(own, 3, " two of them ", "eve")
-    field = note_field(panel)
-    assert sample_of(panel.send("decide", decision="take", rater="bob")) == cats  # alphas -2/3, 0, 0
-    (made,) = kf.decisions(own, "agreement")
-    assert (made.decision, made.rater, made.note, made.who) == ("take", "bob", "two of them", "eve")
-    assert set(made.labels) == {label_id for _, label_id in labels_in(own, bench)}
-    go_to(panel, cats)
-    assert note_field(panel) != field  # an empty one; the name stays
-    assert "One dispute:** nobody has decided" in panel.text()
-    assert sample_of(panel.send("decide", decision="none")) == alone
-    go_to(panel, alone)
-
-    # back to the second, whose decision is taken back, and then to the first
-    assert sample_of(panel.send("undo")) == cats
-    go_to(panel, cats)
-    assert "One dispute:** nobody has decided" in panel.text()  # as before; the record keeps what was
-    assert [one.decision for one in kf.decisions(own, "agreement", history=True)] == ["take", "none", "skip"]
-    assert "1 in dispute, 1 open" in panel.text()
-    assert sample_of(panel.send("undo")) == bench
-    assert kf.count_disputes(own, "agreement").open == 5  # units; the bench and its halves are three
-    assert "undo" not in panel.shown["ways"]["type"]["properties"]
-
-
-def test_the_next_sample_is_shown_before_it_is_open(own: fo.Dataset) -> None:
-    cats, alone = ids(own, 1, 2)
-    panel = beside(own, 3)
-    panel.send("decide", decision="none")
-    assert panel.state["sample"] == cats
-    assert decidable(panel)[0] == {"ann": "cat", "bob": "dog"}
-    selected = given(go_to(panel, cats), "select_labels")["labels"]
-    assert {label["label_id"] for label in selected} == set(panel.state["disputes"][0]["labels"])
-    assert {label["sample_id"] for label in selected} == {cats}
-
-    # the next time it is opened, or where another one was opened meanwhile, what is there is read
-    kf.decide(own, "agreement", panel.state["disputes"][0]["labels"], "both", who="dan")
-    panel.send("on_change_current_sample")
-    assert "by dan" in panel.text()
-    panel.send("decide", decision="none")
-    assert "meanwhile" not in panel.text()
-    assert panel.state["sample"] == alone
-    go_to(panel, cats)
-    assert panel.state["sample"] == cats
-    assert "No object there" in panel.text()
-
-
-def test_undo_restores_what_a_decision_replaced(own: fo.Dataset) -> None:
-    (unit,) = kf.disputed_units(own, "agreement", *ids(own, 1))
-    kf.decide(own, "agreement", unit.labels, "take", "ann", "whiskers", "dan")
-    panel = beside(own, 1)
-    assert "ann is right by dan" in panel.text()
-    assert "Note: whiskers" in panel.text()
-    panel.send("decide", decision="both")
-    panel.send("undo")
-    (now,) = kf.decisions(own, "agreement")
-    assert (now.decision, now.rater, now.note, now.who) == ("take", "ann", "whiskers", "dan")
-
-
-def test_the_units_of_a_sample_come_one_after_the_other() -> None:
-    away = [60, 60, 30, 30]
-    scene = {"ann": [("cat", CAT), ("cow", away)], "bob": [("dog", CAT), ("cat", away)]}
-    dataset = data_set(make_samples([scene, SCENES[0]]))
-    kf.compute_agreement(dataset, "agreement", raters=RATERS, bootstrap=0)
-    panel = beside(dataset, 0)
-    assert "Dispute 1 of 2" in panel.text()
-    assert "open_sample" not in names(panel.send("decide", decision="skip"))
-    assert "Dispute 2 of 2" in panel.text()
-    panel.send("decide", decision="none")
-    assert "Dispute 1 of 2" in panel.text()  # the one that was skipped is the only one left
-    panel.send("choose_dispute", place=1)
-    assert "Dispute 2 of 2 on this sample:** No object there" in panel.text()
-    panel.send("click_unit", row=0)
-    shown = panel.state["disputes"][panel.state["place"]]["labels"]
-    assert dataset.first()["ann"].detections[0].id in shown
-    operations = panel.send("decide", decision="consensus")
-    assert given(operations, "notify")["message"] == "No dispute is open any more."
-    assert kf.count_disputes(dataset, "agreement").open == 0
-
-
-# ---- several people at once ----
-
-
-def test_what_somebody_else_decided_meanwhile_is_shown_before_it_is_replaced(own: fo.Dataset) -> None:
-    eve, dan = (beside(own, 1, who=who) for who in ("eve", "dan"))
-    eve.send("decide", decision="take", rater="ann")
-    operations = dan.send("decide", decision="take", rater="bob")
-    assert "Somebody has decided about this unit meanwhile" in given(operations, "notify")["message"]
-    assert "ann is right by eve" in dan.text()
-    assert [one.who for one in kf.decisions(own, "agreement", history=True)] == ["eve"]
-    dan.send("decide", decision="take", rater="bob")  # with open eyes
-    history = kf.decisions(own, "agreement", history=True)
-    assert [(one.who, one.rater) for one in history] == [("eve", "ann"), ("dan", "bob")]
-
-    # whose decision was replaced cannot undo that of the other
-    operations = eve.send("undo")
-    assert "nothing is undone" in given(operations, "notify")["message"]
-    assert kf.decisions(own, "agreement", history=True) == history
-    assert "bob is right by dan" in eve.text()
-
-
-# ---- what goes wrong ----
-
-
-def test_labels_and_runs_may_be_gone(own: fo.Dataset) -> None:
-    panel = beside(own, 1)
+def test_labels_runs_and_samples_may_be_gone(own: fo.Dataset, dataset: fo.Dataset) -> None:
     own.set_values("ann.detections", {ids(own, 2)[0]: []}, key_field="id")
-    without = beside(own, 2)
-    assert "its labels were deleted since" in without.text()
-    assert decidable(without) == ({}, [])
+    (gone,) = Beside(own, 2).record["queue"]["disputes"]
+    assert (gone["labels"], gone["state"]) == ([], "open")
     for key in kf.list_runs(own):
         kf.delete_run(own, key)
-    panel.send("decide", decision="none")
-    assert "got 'agreement'" in panel.text()
-    assert set(panel.shown) == {"failed", "retry"}
-    panel.load()
-    assert "Nothing is computed yet" in panel.text()
+    panel = Beside(own, 1)
+    assert panel.record["analysis"] is None
+    panel.ask(
+        "decide",
+        run="agreement",
+        sample=ids(own, 1)[0],
+        labels=["x"],
+        part={},
+        decision="none",
+        rater=None,
+        note="",
+        who="",
+        when=None,
+    )
+    assert "got 'agreement'" in panel.state["problem"]
+    kf.compute_agreement(dataset.limit(2), "two", raters=RATERS, bootstrap=0)
+    assert Beside(dataset, 4).record["headline"] == "This sample is not part of the analysis two."
+    assert Beside(dataset, 4).record["queue"] is None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from bson import ObjectId
@@ -93,14 +94,71 @@ def decide(
     (0, 'a tail')
     >>> dataset.delete()
     """
+    return _decide(samples, key, labels, Decision(_given(labels), decision, rater, note, who), sample_id)
+
+
+class DecidedMeanwhile(InputError):
+    """Somebody decided about a unit since whoever decides now has seen it."""
+
+
+def decide_as_seen(samples: Any, key: str, sample_id: str, asked: Decision, seen: datetime | None) -> Decision:
+    """Decide about a unit, unless somebody has decided otherwise since it was shown.
+
+    The same decision again, such as one whose answer was lost, is the one that is stored.
+
+    Parameters
+    ----------
+    samples, key, sample_id
+        As in `decide`.
+    asked : Decision
+        With ids of labels of one unit, or of a whole and its parts.
+    seen : datetime, optional
+        When the decision was made that was shown; None where there was none.
+
+    Raises
+    ------
+    DecidedMeanwhile
+        If it was not the latest any more.
+    """
+    return _decide(samples, key, asked.labels, asked, sample_id, lambda last: _as_seen(last, asked, seen))
+
+
+def _as_seen(last: Decision | None, asked: Decision, seen: datetime | None) -> Decision | None:
+    """The decision if it is made already; None where it is to be made."""
+    if (last.when if last else None) == seen:
+        return None
+    if last is not None and _content(last) == _content(asked):
+        return last
+    raise DecidedMeanwhile("Somebody has decided about this unit meanwhile")
+
+
+def _content(decision: Decision) -> tuple[Any, ...]:
+    return decision.decision, decision.rater, decision.note, decision.who
+
+
+def _given(labels: Sequence[str]) -> tuple[str, ...]:
+    return (labels,) if isinstance(labels, str) else tuple(labels)
+
+
+Made = Callable[[Decision | None], Decision | None]
+"""The latest decision about a unit -> what stands for the one that is to be made; None where it is to be added."""
+
+
+def _decide(
+    samples: Any,
+    key: str,
+    labels: Sequence[Any],
+    asked: Decision,
+    sample_id: str | None,
+    is_made: Made = lambda _: None,
+) -> Decision:
     run = load_decidable(samples, key)
-    given = (labels,) if isinstance(labels, str) else tuple(labels)
-    asked = Decision(given, decision, rater, note, who)
+    given = _given(labels)
     found = _sample_of(samples, run, given) if sample_id is None else sample_id
     matched = MatchedUnits.of_sample(samples, run, found)
     made = replace(asked, labels=_labels_of(matched, asked, run.key))
     with explained(samples, "nothing is decided"), writing_beside(samples, run.key):
-        (stored,) = add(samples, run, found, matched, [made])
+        (stored,) = add(samples, run, found, matched, [made], is_made)
     return stored
 
 
@@ -253,9 +311,17 @@ def _shown(labels: Iterable[object]) -> str:
 
 
 def add(
-    samples: Any, run: DecidableRun, sample_id: str, matched: MatchedUnits, made: Sequence[Decision]
+    samples: Any,
+    run: DecidableRun,
+    sample_id: str,
+    matched: MatchedUnits,
+    made: Sequence[Decision],
+    is_made: Made = lambda _: None,
 ) -> list[Decision]:
-    """Add decisions to a sample, with the states of its units: one step, done again where somebody was quicker."""
+    """Add decisions to a sample, with the states of its units: one step, done again where somebody was quicker.
+
+    `is_made` is asked with the latest decision about the unit of the first one, each time.
+    """
     names, stored = run.names, collection(samples)
     where = {"_id": ObjectId(sample_id)}
     while True:
@@ -264,6 +330,10 @@ def add(
             load_decidable(samples, run.key)  # says so if the run is gone
             raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
         before, timed = document[names.decisions], [replace(one, when=one.when or now()) for one in made]
+        counts = [decision_of(entry) for entry in latest(before)]
+        last = next((one for one in counts if not set(one.labels).isdisjoint(made[0].labels)), None)
+        if found := is_made(last):
+            return [found]
         entries = [{**vars(one), "labels": list(one.labels)} for one in timed]
         states = _states(matched, [*before, *entries])
         queue = [{**entry, "state": states.get(entry["unit"], OPEN)} for entry in document[names.queue]]

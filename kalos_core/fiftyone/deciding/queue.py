@@ -51,17 +51,7 @@ def next_dispute(
         del wanted[names.queue]  # the index knows
     parts: list[dict[str, Any]] = [wanted]
     if after is not None:
-        seen = (
-            stored.find_one({"_id": ObjectId(after)}, {measure: True, names.disputes: True})
-            if ObjectId.is_valid(after)
-            else None
-        )
-        if seen is None or seen.get(names.disputes) is None:
-            raise NotInRun(f"sample {after}: not part of the run {run.key!r}")
-        alpha, later = seen[measure], {"_id": {"$gt": seen["_id"]}}
-        if alpha is not None:
-            beyond = [{**wanted, measure: alpha, **later}, {**wanted, measure: {"$gt": alpha}}]
-            parts = [*beyond, wanted]
+        parts = [*({**wanted, **part} for part in _behind(samples, run, after)["$or"]), wanted]
     order = [(measure, 1), ("_id", 1)]
     found = (stored.find_one(part, {"_id": True}, sort=order) for part in parts)
     return next((str(document["_id"]) for document in found if document is not None), None)
@@ -114,7 +104,12 @@ def disputed_units(samples: Any, key: str, sample_id: str) -> list[DisputedUnit]
         If the sample is not part of the run.
     """
     run = load_decidable(samples, key)
-    matched, names = MatchedUnits.of_sample(samples, run, sample_id), run.names
+    return disputes_of(samples, run, sample_id, MatchedUnits.of_sample(samples, run, sample_id))
+
+
+def disputes_of(samples: Any, run: DecidableRun, sample_id: str, matched: MatchedUnits) -> list[DisputedUnit]:
+    """As `disputed_units`, of the units of a sample that were read."""
+    names = run.names
     document = collection(samples).find_one({"_id": ObjectId(sample_id)}, {names.queue: True, names.decisions: True})
     stored = document or {}
     if stored.get(names.queue) is None:
@@ -210,7 +205,13 @@ class QueuedImage:
 
 
 def queued_images(
-    samples: Any, key: str, count: int, category: str | None = None, rater: str | None = None
+    samples: Any,
+    key: str,
+    count: int,
+    category: str | None = None,
+    rater: str | None = None,
+    *,
+    after: str | None = None,
 ) -> list[QueuedImage]:
     """The next images of the queue, as `next_dispute` would open them; no label is read.
 
@@ -220,6 +221,8 @@ def queued_images(
         As in `next_dispute`; only units that fit are counted.
     count : int
         How many images at most.
+    after : str, optional
+        Only those behind this sample in the queue, which itself may be decided.
 
     Examples
     --------
@@ -241,8 +244,10 @@ def queued_images(
             fits.append({"$in": [{"$literal": wanted[name]}, f"$$entry.{name}"]})
     there = {"$filter": {"input": f"${names.queue}", "as": "entry", "cond": {"$and": fits}}}
     distinct = {"$setUnion": {"$map": {"input": there, "as": "entry", "in": "$$entry.together"}}}
+    behind = [] if after is None else [{"$match": _behind(samples, run, after)}]
     stages = [
         {"$match": {names.disputes: {"$gt": 0}, names.queue: {"$elemMatch": wanted}}},
+        *behind,
         {"$sort": {order_field(run): 1, "_id": 1}},
         {"$limit": check_whole(count, "count", 1)},
         {"$project": {"filepath": True, "alpha": f"${order_field(run)}", "open": {"$size": distinct}}},
@@ -251,6 +256,18 @@ def queued_images(
         QueuedImage(str(found["_id"]), Path(found["filepath"]).name, found["alpha"], found["open"])
         for found in collection(samples).aggregate(stages)
     ]
+
+
+def _behind(samples: Any, run: DecidableRun, sample_id: str) -> dict[str, Any]:
+    """Samples that come after another one in the order of the queue, those without a measure first."""
+    measure, names = order_field(run), run.names
+    place = {"_id": ObjectId(sample_id) if ObjectId.is_valid(sample_id) else None}
+    seen = collection(samples).find_one(place, {measure: True, names.disputes: True})
+    if seen is None or seen.get(names.disputes) is None:
+        raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
+    value = seen[measure]
+    greater = {"$ne": None} if value is None else {"$gt": value}
+    return {"$or": [{measure: value, "_id": {"$gt": seen["_id"]}}, {measure: greater}]}
 
 
 def view_of_units(samples: Any, key: str, labels: Sequence[str]) -> Any:

@@ -16,10 +16,10 @@ from kalos_core._agreement import Agreement, AgreementSettings
 from kalos_core.annotations import Annotations
 from kalos_core.decisions import joined_units
 from kalos_core.drawing import Drawing
-from kalos_core.drawing.draw import draw_members
-from kalos_core.errors import InputError, KalosWarning, repr_of
+from kalos_core.errors import InputError, KalosWarning
 from kalos_core.fiftyone.dataset.database import collection
 from kalos_core.fiftyone.dataset.masks import Stacks, open_masks
+from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, draw_unit, read_sample, units_on
@@ -100,7 +100,11 @@ class MatchedUnits:
         """Those of one sample; labels that came after the run are in none."""
         if run.kind == PIXELS.name:
             return cls(*region_table(samples, run.names, sample_id), None)
-        labels = read_sample(samples, run.key, sample_id)
+        return cls.of_labels(read_sample(samples, run.key, sample_id), run)
+
+    @classmethod
+    def of_labels(cls, labels: Labels, run: DecidableRun) -> MatchedUnits:
+        """Those of the labels of one sample, as they were read."""
         stored = units_on(labels, run.key)
         rows = [row for row, unit in enumerate(stored) if unit is not None]
         annotations = labels.annotations.select(rows=np.array(rows, dtype=np.intp))
@@ -203,7 +207,7 @@ def draw_together(samples: Any, key: str, label_id: str, sample_id: str | None =
 
 
 MARGIN = 0.5
-"""Around a region that is drawn, as a share of its longer side."""
+"""Around a region that is shown, as a share of its longer side."""
 
 
 def region_report(samples: Any, sample_id: str, key: str) -> ImageReport:
@@ -225,39 +229,25 @@ def region_report(samples: Any, sample_id: str, key: str) -> ImageReport:
     return image_report(annotations, findings, found[names.f1])
 
 
-def draw_region(samples: Any, key: str, label_id: str, sample_id: str, **options: Any) -> Drawing:
-    """The part of a sample where a region in dispute lies, with what each rater marked there.
+def region_marks(samples: Any, run: DecidableRun, sample_id: str) -> dict[str, Annotations]:
+    """Id of each region in dispute of a sample -> what each rater marked around it; the masks are read once.
 
-    Parameters
-    ----------
-    samples : fiftyone.core.collections.SampleCollection
-    key : str
-        Of a run on pixels that wrote its regions in dispute.
-    label_id, sample_id : str
-        Of the region, and of its sample.
-    **options
-        As in `draw_unit`: ``longest_side``.
-
-    Raises
-    ------
-    InputError
-        For a region that the run did not write, and one where no mask is any more.
+    None of a sample without masks any more.
     """
-    run = load_decidable(samples, key)
     path = f"{run.names.regions}.detections"
     place = {"_id": ObjectId(sample_id)}, {f"{path}.mask": False}
     stored = (collection(samples).find_one(*place) or {}).get(run.names.regions) or {"detections": []}
-    box = next((label["bounding_box"] for label in stored["detections"] if str(label["_id"]) == label_id), None)
-    if box is None:
-        raise InputError(f"label: expected a region of the run {run.key!r}, got {repr_of(label_id)}")
+    boxes = {str(label["_id"]): label["bounding_box"] for label in stored["detections"]}
+    if not boxes:
+        return {}
     view = run.view.select(sample_id)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)  # what there is to say was said when the run was made
-        read = [found.stacks for found in open_masks(view, run.selection, run.settings["ignore_value"])]
-    table = _annotations(sample_id, box, read[0]) if read else None
-    if table is None or not len(table):
-        raise InputError(f"label: expected masks where the region {label_id} was, got none: they were edited since")
-    return draw_members(table, range(len(table)), *view.values("filepath"), margin=0.0, **options)
+        try:
+            read = [found.stacks for found in open_masks(view, run.selection, run.settings["ignore_value"])]
+        except InputError:  # all masks of the sample are gone: what was decided about its regions can still be seen
+            return {}
+    return {label: _annotations(sample_id, box, stacks) for stacks in read[:1] for label, box in boxes.items()}
 
 
 def _annotations(sample_id: str, box: Sequence[float], stacks: Stacks) -> Annotations:

@@ -11,8 +11,11 @@ export type Ask = <Answer>(name: string, params?: object, inTurn?: string) => Pr
 /** What Python refused or failed at, in its words: `{"problem": ...}` in place of an answer. */
 export class Problem extends Error {}
 
+/** There was no answer: nobody knows whether Python heard the question. */
+export class Lost extends Problem {}
+
 function answerOf<Answer>({ result, error, errorMessage }: Answered): Answer {
-  if (error) throw new Problem(errorMessage ?? String(error));
+  if (error) throw new Lost(errorMessage ?? String(error));
   const problem = (result as { problem?: unknown } | null | undefined)?.problem;
   if (typeof problem === "string") throw new Problem(problem);
   return result as Answer;

@@ -6,6 +6,7 @@ export {
   ButtonBase,
   FormControlLabel,
   IconButton,
+  InputBase,
   LinearProgress,
   MenuItem,
   Paper,

@@ -29,9 +29,16 @@ def sample_report(samples: Any, sample_id: str, agreement_key: str, variations_k
     NotInRun
         If the image is not part of the run.
     """
-    labels = read_sample(samples, agreement_key, sample_id)
+    return report_of_labels(samples, read_sample(samples, agreement_key, sample_id), agreement_key, variations_key)
+
+
+def report_of_labels(
+    samples: Any, labels: Labels, agreement_key: str, variations_key: str | None = None
+) -> ImageReport:
+    """As `sample_report`, of labels of one sample that were read."""
     compared = set()
     if variations_key:
+        (sample_id,) = labels.view.values("id")
         named = load_metrics(samples, variations_key, "variations")
         variations_key = named.key
         compared = set(named.metrics["raters"] if len(_one_sample(samples, variations_key, sample_id)) else ())

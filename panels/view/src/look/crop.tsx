@@ -3,7 +3,7 @@ import { getSampleSrc } from "../app";
 
 /** Points in pixels of the image. */
 export type Ring = readonly (readonly [number, number])[];
-export type Outline = { id: string; rater: string; rings: readonly Ring[]; colour: string; dash: string };
+export type Outline = { id: string; rater: string; rings: readonly Ring[]; points?: Ring; colour: string; dash: string };
 export type Window = { x: number; y: number; width: number; height: number };
 
 /** Told apart without colours, too: those of the raters, in their order, over and over. */
@@ -38,25 +38,31 @@ type CropProps = {
   /** Only this rater's outline stands out. */
   only?: string | null;
   height?: string | number;
+  /** The whole image in place of the part. */
+  isWhole?: boolean;
 };
 
 /** A part of an image with the outline of each rater. */
-export function Crop({ path, size, outlines, label, only, height = "46vh" }: CropProps) {
-  const { x, y, width, height: high } = windowOf(outlines.flatMap(({ rings }) => rings), size);
+export function Crop({ path, size, outlines, label, only, height = "46vh", isWhole = false }: CropProps) {
+  const rings = outlines.flatMap((outline) => [...outline.rings, outline.points ?? []]);
+  const { x, y, width, height: high } = windowOf(isWhole ? [] : rings, size);
   return (
     <svg viewBox={`${x} ${y} ${width} ${high}`} role="img" aria-label={label}
       style={{ width: "100%", maxHeight: height, display: "block", borderRadius: 6, background: "#0003" }}>
-      <image href={getSampleSrc(path)} width={size[0]} height={size[1]} />
+      <image href={getSampleSrc(path)} width={size[0]} height={size[1]} preserveAspectRatio="none" />
       {outlines.map((outline) => (
-        <OutlineOf key={outline.id} outline={outline} isPale={Boolean(only) && only !== outline.rater} />
+        <OutlineOf key={outline.id} outline={outline} radius={width / 90} isPale={Boolean(only) && only !== outline.rater} />
       ))}
     </svg>
   );
 }
 
-function OutlineOf({ outline, isPale }: { outline: Outline; isPale: boolean }) {
+function OutlineOf({ outline, radius, isPale }: { outline: Outline; radius: number; isPale: boolean }) {
   return (
     <g opacity={isPale ? 0.15 : 1}>
+      {(outline.points ?? []).map(([x, y], number) => (
+        <circle key={number} cx={x} cy={y} r={radius} fill={outline.colour} stroke="#000" vectorEffect="non-scaling-stroke" />
+      ))}
       {outline.rings.map((ring, number) => (
         <polygon key={number} points={ring.map((point) => point.join(",")).join(" ")} fill={outline.colour}
           fillOpacity={0.05} stroke={outline.colour} strokeWidth={2.5} strokeDasharray={outline.dash}

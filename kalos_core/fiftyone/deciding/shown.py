@@ -1,0 +1,157 @@
+"""Units in dispute as whoever decides sees them: each rater's outline, what they gave, and what was found of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from kalos_core.annotations import Annotations
+from kalos_core.drawing.outlines import FLAT, outlines_of
+from kalos_core.fiftyone.deciding.queue import DisputedUnit, disputes_of, queued_images
+from kalos_core.fiftyone.deciding.units import (
+    DecidableRun,
+    MatchedUnits,
+    load_decidable,
+    region_marks,
+    region_report,
+)
+from kalos_core.fiftyone.kinds.agreement.sample import read_sample, report_of_labels
+from kalos_core.fiftyone.kinds.pixels.kind import PIXELS
+from kalos_core.variation.reports import ImageReport
+
+MANY_POINTS = 120
+"""Rings of more are drawn with fewer, which differ by less than half a pixel from them."""
+
+CANVAS = 1000.0
+"""Width and height of an image of which nobody knows the size: its labels are fractions of it."""
+
+
+@dataclass(frozen=True)
+class ShownOutline:
+    """What one rater annotated: rings, and points of poses, in pixels of the image."""
+
+    label: str
+    rater: str
+    rings: tuple[Any, ...]
+    points: Any
+
+
+@dataclass(frozen=True)
+class SampleDisputes:
+    """A sample with its units in dispute.
+
+    Parameters
+    ----------
+    kind : str
+        Of the run.
+    size : (float, float)
+        Width and height in which outlines stand.
+    report : ImageReport
+        All units x raters, with the alpha of the image (of regions of masks: the mean F1).
+    disputes : tuple of DisputedUnit
+    outlines : dict
+        Id of a label -> its outlines; of a region in dispute, what each rater marked around it.
+    """
+
+    kind: str
+    sample_id: str
+    path: str
+    size: tuple[float, float]
+    report: ImageReport
+    disputes: tuple[DisputedUnit, ...]
+    outlines: Mapping[str, Sequence[ShownOutline]]
+
+    @property
+    def file(self) -> str:
+        """Its name, without folders."""
+        return Path(self.path).name
+
+
+def shown_sample(samples: Any, key: str, sample_id: str, variations_key: str | None = None) -> SampleDisputes:
+    """A sample with its units in dispute and their outlines; its labels are read once.
+
+    Raises
+    ------
+    NotInRun
+        If the sample is not part of the run.
+    """
+    run = load_decidable(samples, key)
+    if run.kind == PIXELS.name:
+        return _of_regions(samples, run, sample_id)
+    labels = read_sample(samples, run.key, sample_id)
+    report = report_of_labels(samples, labels, run.key, variations_key)
+    disputes = disputes_of(samples, run, sample_id, MatchedUnits.of_labels(labels, run))
+    (path,) = labels.view.values("filepath")
+    table = labels.annotations
+    size, scale = _canvas(table.image_size[0])
+    outlines = {one.label: [one] for one in _outlines(table, table.id.tolist(), scale)}
+    return SampleDisputes(run.kind, sample_id, path, size, report, tuple(disputes), outlines)
+
+
+def shown_ahead(
+    samples: Any,
+    key: str,
+    count: int,
+    category: str | None = None,
+    rater: str | None = None,
+    *,
+    after: str | None = None,
+    variations_key: str | None = None,
+) -> list[SampleDisputes]:
+    """The next samples of the queue, until they have so many units that fit and are open.
+
+    Parameters
+    ----------
+    samples, key, category, rater, after
+        As in `queued_images`.
+    count : int
+        At least so many units, as far as there are.
+    variations_key : str, optional
+        Of the run that says what each annotation is towards the others.
+    """
+    found: list[SampleDisputes] = []
+    for image in queued_images(samples, key, count, category, rater, after=after):
+        found.append(shown_sample(samples, key, image.sample_id, variations_key))
+        count -= image.open
+        if count <= 0:
+            break
+    return found
+
+
+def _of_regions(samples: Any, run: DecidableRun, sample_id: str) -> SampleDisputes:
+    report = region_report(samples, sample_id, run.key)
+    disputes = disputes_of(samples, run, sample_id, MatchedUnits.of_sample(samples, run, sample_id))
+    marks = region_marks(samples, run, sample_id)
+    (path,) = run.view.select(sample_id).values("filepath")
+    sizes = [table.image_size[0] for table in marks.values()]
+    size, scale = _canvas(sizes[0] if sizes else np.full(2, np.nan))
+    outlines = {label: list(_outlines(table, [label] * len(table), scale)) for label, table in marks.items()}
+    return SampleDisputes(run.kind, sample_id, path, size, report, tuple(disputes), outlines)
+
+
+def _canvas(size: Any) -> tuple[tuple[float, float], float]:
+    """Width and height to draw in, and how many of its pixels are one of the labels'."""
+    known = np.isfinite(size).all()
+    return (float(size[0]), float(size[1])) if known else (CANVAS, CANVAS), 1.0 if known else CANVAS
+
+
+def _outlines(table: Annotations, labels: Sequence[str], scale: float) -> Iterator[ShownOutline]:
+    """The outlines of annotations of one image; none of volumes."""
+    if not set(FLAT) & set(table.shapes):
+        return
+    for outline in outlines_of(table, np.arange(len(table))):
+        rings = tuple((_fewer(ring) * scale).round(1).tolist() for ring in outline.rings)
+        rater = str(table.raters[outline.rater])
+        yield ShownOutline(str(labels[outline.row]), rater, rings, (outline.points * scale).round(1).tolist())
+
+
+def _fewer(ring: NDArray[np.float64]) -> NDArray[np.float64]:
+    if len(ring) <= MANY_POINTS:
+        return ring
+    return shapely.get_coordinates(shapely.simplify(shapely.LinearRing(ring), 0.5))[:-1]

@@ -1,0 +1,91 @@
+import React from "react";
+import { plain } from "../format";
+import { DASHES } from "../look/crop";
+import { FOCUS } from "../look/styles";
+import { Box, ButtonBase, Typography } from "../mui";
+import { Sign } from "./decider";
+import type { Dispute, Queue } from "./records";
+
+/** A decision with its key; `found` is what a rater's annotation is towards the others. */
+export type Choice = { key: string; text: string; decision: string; rater: string | null; found: string };
+
+/** Raters have the digits. */
+const KEYS: Record<string, string> = { consensus: "c", whole: "w", parts: "p", none: "n", both: "b", guideline: "g", skip: "s" };
+
+const MOST_DIGITS = 9;
+
+/** All that can be decided about a unit: the raters first, then what its kind allows. */
+export function choicesOf({ given, decisions, labels }: Dispute, { words }: Queue): Choice[] {
+  if (!labels.length) return [];
+  const takes = given.map(({ rater, text, found }, number) => ({
+    key: number < MOST_DIGITS ? String(number + 1) : "",
+    text,
+    decision: "take",
+    rater,
+    found,
+  }));
+  const others = decisions
+    .filter((name) => name in KEYS)
+    .map((name) => ({ key: KEYS[name] ?? "", text: words[name] ?? name, decision: name, rater: null, found: "" }));
+  return [...takes, ...others];
+}
+
+type ChoicesProps = {
+  choices: readonly Choice[];
+  queue: Queue;
+  onChoose: (choice: Choice) => void;
+  /** The rater whose outline is to stand out. */
+  onPoint: (rater: string | null) => void;
+};
+
+export function Choices({ choices, queue, onChoose, onPoint }: ChoicesProps) {
+  return (
+    <Box sx={{ display: "grid", gap: 0.5, gridTemplateColumns: "1fr 1fr" }}>
+      {choices.map((choice) => (
+        <ButtonBase key={`${choice.decision} ${choice.rater ?? ""}`} onClick={() => onChoose(choice)}
+          aria-keyshortcuts={choice.key || undefined} aria-label={nameOf(choice)} title={[nameOf(choice), choice.found].filter(Boolean).join("\n")}
+          onMouseEnter={() => onPoint(choice.rater)} onMouseLeave={() => onPoint(null)}
+          onFocus={() => onPoint(choice.rater)} onBlur={() => onPoint(null)}
+          sx={{ ...FOCUS, ...BUTTON, ...(choice.rater === null ? {} : { gridColumn: "1 / -1" }) }}>
+          {choice.key && <Sign of={choice.key} />}
+          {choice.rater === null ? choice.text : <Taken choice={choice} queue={queue} />}
+        </ButtonBase>
+      ))}
+    </Box>
+  );
+}
+
+const BUTTON = {
+  justifyContent: "flex-start",
+  textAlign: "left",
+  fontSize: 13,
+  lineHeight: 1.25,
+  px: 0.75,
+  py: 0.375,
+  minHeight: 28,
+  border: "1px solid",
+  borderColor: "divider",
+  borderRadius: 1,
+  "&:hover": { bgcolor: "action.hover" },
+} as const;
+
+function nameOf({ rater, text }: Choice): string {
+  return rater === null ? text : `${plain(rater)} is right: ${plain(text)}`;
+}
+
+function Taken({ choice: { rater, text, found }, queue: { raters } }: { choice: Choice; queue: Queue }) {
+  const place = raters.findIndex(([name]) => name === rater);
+  return (
+    <>
+      <svg width="26" height="10" aria-hidden style={{ flexShrink: 0, marginRight: 6 }}>
+        <line x1="0" x2="26" y1="5" y2="5" stroke={raters[place]?.[1] ?? "#999"} strokeWidth="3" strokeDasharray={DASHES[Math.max(0, place) % DASHES.length]} />
+      </svg>
+      <Box component="span" sx={{ minWidth: 0, overflow: "hidden" }}>
+        <Box component="bdi" sx={{ fontWeight: 600 }}>{plain(rater ?? "")}</Box>
+        {": "}
+        <Box component="bdi">{plain(text)}</Box>
+        {found && <Typography component="span" noWrap color="text.secondary" sx={{ display: "block", fontSize: 11.5 }}>{found.split("\n").join("; ")}</Typography>}
+      </Box>
+    </>
+  );
+}
