@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from .data.base import DataSection
 from .data.overview import OverviewSection
 from .data.published import PublishedSection
-from .sections import agreement, ceiling, decide, masks, noise, questions, ranking, raters, runs, threshold, variations
+from .data.threshold import ThresholdSection
+from .sections import agreement, ceiling, decide, masks, noise, questions, ranking, raters, runs, variations
 from .sections.base import Section
 
 GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
@@ -25,7 +26,7 @@ GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
         ranking.RankingSection(),
         noise.NoiseSection(),
     ),
-    "Runs": (runs.RunsSection(), threshold.ThresholdSection()),
+    "Runs": (runs.RunsSection(), ThresholdSection()),
 }
 """Name of a group, which is a tab, -> its sections."""
 

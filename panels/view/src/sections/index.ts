@@ -2,5 +2,6 @@
 import { Overview } from "./overview";
 import { Published } from "./published";
 import type { SectionView } from "./section";
+import { Threshold } from "./threshold";
 
-export const VIEWS: Record<string, SectionView> = { Overview, Published };
+export const VIEWS: Record<string, SectionView> = { Overview, Published, Threshold };
