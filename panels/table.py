@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from .data.base import DataSection
+from .data.ceiling import CeilingSection
 from .data.overview import OverviewSection
 from .data.published import PublishedSection
 from .data.threshold import ThresholdSection
-from .sections import agreement, ceiling, decide, masks, noise, questions, ranking, raters, runs, variations
+from .sections import agreement, decide, masks, noise, questions, ranking, raters, runs, variations
 from .sections.base import Section
 
 GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
@@ -21,7 +22,7 @@ GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
     "Raters": (raters.RatersSection(), questions.TeamsSection()),
     "Decide": (decide.DecideSection(),),
     "Models": (
-        ceiling.CeilingSection(),
+        CeilingSection(),
         masks.TruthSection(),
         ranking.RankingSection(),
         noise.NoiseSection(),

@@ -40,17 +40,6 @@ SECTIONS: dict[str, dict[str, Page]] = {
         "Merged": ["click_merged", "show_merged"],
         "Confusions": ["click_confusion"],
     },
-    "Ceiling": {
-        "Interval": [
-            ("on_change_least", {"value": 0.7}),
-            ("on_change_greatest", {"value": 0.8}),
-            ("click_bar", {"y": 1}),
-            ("click_part", {"row": 1}),
-            "place",
-        ],
-        "Subsets": [("on_change_pool", {"value": "this data set alone"})],
-        "Checks": [],
-    },
     "Noise": {
         "Events": [("click_event", {"idx": 4}), "click_stage"],
         "Images": ["click_image"],
@@ -110,6 +99,12 @@ DRAWN: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"page": "Sensitivity"},
         {"click": "alpha", "threshold": 0.9},
         {"page": "Types", "level": 0.3},
+    ],
+    ("objects", "Ceiling"): [
+        {"page": "Interval", "least": 0.7},
+        {"click": "images"},
+        {"click": "images", "tag": "day"},
+        *({"page": page} for page in ("Subsets", "Raters", "Checks")),
     ],
 }
 """Data set and section that the view draws -> what is chosen on its pages, and clicks."""
@@ -226,7 +221,7 @@ def test_labels_that_are_read_are_counted(many: dict[str, fo.Dataset], read: lis
 @pytest.mark.parametrize(
     ("name", "section", "pages"),
     [
-        *(("objects", name, SECTIONS[name]) for name in ("Variations", "Ceiling", "Noise", "Decide")),
+        *(("objects", name, SECTIONS[name]) for name in ("Variations", "Noise", "Decide")),
         *(("labels", name, SECTIONS[name]) for name in ("Questions", "Teams", "Ranking")),
         *(("truth", name, SECTIONS[name]) for name in ("Masks", "Truth")),
         ("objects", "Truth", OBJECTS),

@@ -21,6 +21,7 @@ export {
   TableRow,
   TableSortLabel,
   Tabs,
+  TextField,
   Typography,
 } from "@mui/material";
 export type { SxProps, Theme } from "@mui/material";

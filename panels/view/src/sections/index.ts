@@ -1,7 +1,8 @@
 /** Name of a section, as in `panels/table.py`, and what draws it. */
+import { Ceiling } from "./ceiling";
 import { Overview } from "./overview";
 import { Published } from "./published";
 import type { SectionView } from "./section";
 import { Threshold } from "./threshold";
 
-export const VIEWS: Record<string, SectionView> = { Overview, Published, Threshold };
+export const VIEWS: Record<string, SectionView> = { Ceiling, Overview, Published, Threshold };
