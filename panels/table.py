@@ -6,8 +6,9 @@ from .data.base import DataSection
 from .data.ceiling import CeilingSection
 from .data.overview import OverviewSection
 from .data.published import PublishedSection
+from .data.runs import RunsSection
 from .data.threshold import ThresholdSection
-from .sections import agreement, decide, masks, noise, questions, ranking, raters, runs, variations
+from .sections import agreement, decide, masks, noise, questions, ranking, raters, variations
 from .sections.base import Section
 
 GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
@@ -27,7 +28,7 @@ GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
         ranking.RankingSection(),
         noise.NoiseSection(),
     ),
-    "Runs": (runs.RunsSection(), ThresholdSection()),
+    "Runs": (RunsSection(), ThresholdSection()),
 }
 """Name of a group, which is a tab, -> its sections."""
 

@@ -2,7 +2,8 @@
 import { Ceiling } from "./ceiling";
 import { Overview } from "./overview";
 import { Published } from "./published";
+import { Runs } from "./runs";
 import type { SectionView } from "./section";
 import { Threshold } from "./threshold";
 
-export const VIEWS: Record<string, SectionView> = { Ceiling, Overview, Published, Threshold };
+export const VIEWS: Record<string, SectionView> = { Ceiling, Overview, Published, Runs, Threshold };
