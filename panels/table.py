@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 
 from .data.base import DataSection
+from .data.ceiling import CeilingSection
 from .data.decide import DecideSection, GuidelineSection, ResultsSection, TrainingSection
 from .data.overview import OverviewSection
 from .data.published import PublishedSection
-from .sections import agreement, ceiling, masks, noise, questions, ranking, raters, runs, threshold, variations
+from .data.runs import RunsSection
+from .data.threshold import ThresholdSection
+from .sections import agreement, masks, noise, questions, ranking, raters, variations
 from .sections.base import Section
 
 GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
@@ -21,12 +24,12 @@ GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
     "Raters": (raters.RatersSection(), questions.TeamsSection()),
     "Decide": (DecideSection(), TrainingSection(), GuidelineSection(), ResultsSection()),
     "Models": (
-        ceiling.CeilingSection(),
+        CeilingSection(),
         masks.TruthSection(),
         ranking.RankingSection(),
         noise.NoiseSection(),
     ),
-    "Runs": (runs.RunsSection(), threshold.ThresholdSection()),
+    "Runs": (RunsSection(), ThresholdSection()),
 }
 """Name of a group, which is a tab, -> its sections."""
 

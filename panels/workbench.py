@@ -25,6 +25,8 @@ from .parts.events import PLUGIN, Context, go_back, guarded, handlers, remember,
 from .sections.base import Section
 from .table import BY_NAME, GROUPS
 
+NOTHING: Mapping[str, Any] = {}
+
 HELP = "How good are our labels, who or what is the problem, and what do we do now?"
 
 
@@ -132,7 +134,8 @@ class WorkbenchPanel(Deciding, View):
     def section(self, ctx: Context) -> dict[str, Any]:
         asked = ctx.params
         analysis = find_analysis(ctx.dataset, asked["analysis"])
-        return section_of(ctx, analysis, asked["name"], asked.get("filter") or WHOLE, asked.get("state") or {})
+        kept, given = asked.get("state") or {}, asked.get("given") or {}
+        return section_of(ctx, analysis, asked["name"], asked.get("filter") or WHOLE, kept, given)
 
     @question
     def act(self, ctx: Context) -> dict[str, Any]:
@@ -287,12 +290,18 @@ def _given(selection: kf.Selection) -> dict[str, Any]:
 
 
 def section_of(
-    ctx: Context, analysis: Analysis, name: str, chosen: Mapping[str, Any], state: Mapping[str, Any]
+    ctx: Context,
+    analysis: Analysis,
+    name: str,
+    chosen: Mapping[str, Any],
+    state: Mapping[str, Any],
+    given: Mapping[str, Any] = NOTHING,
 ) -> dict[str, Any]:
     """The answer for one section: its `record`, or what Python `described`; or the `invitation` to make its run."""
     section = BY_NAME[name]
     if isinstance(section, DataSection):
-        kind, described = section.kind(analysis), None
+        asked = Asked(ctx, analysis, section.FOLLOWS, chosen, given)
+        kind, described = section.kind(asked), None
     else:
         described = describe(ctx, section, analysis, chosen, state)
         kind = described["state"]["kind"]
@@ -302,7 +311,7 @@ def section_of(
     if not has_run:
         return {**answer, "invitation": invitation(section, kind)}
     if isinstance(section, DataSection):
-        answer["record"] = section.send(Asked(ctx, analysis, section.FOLLOWS, chosen))
+        answer["record"] = section.send(asked)
     return answer
 
 

@@ -207,6 +207,12 @@ class Workbench(Panel):
         self._push((answer or {}).get("grid"))
         return self.operations
 
+    def choose(self, **given: Any) -> Workbench:
+        """A page of a section that the view draws, and what is chosen on it."""
+        named = {"name": self.state["section"], "analysis": self.state["analysis"], "filter": self.filter}
+        self._answered(self.state["section"], self.ask("section", **named, given=given))
+        return self
+
     def look_through(self, **parts: Any) -> Workbench:
         """Set parts of the filter."""
         self.filter |= parts

@@ -20,7 +20,7 @@ class Asked:
     """A question about one section of an analysis.
 
     `chosen` is the filter as the view sends it, `follows` the parts of it that the section heeds, `given` what else
-    came with the question: of a click, what was clicked.
+    came with the question: of a click, what was clicked; of a section, its page and what is chosen on it.
     """
 
     ctx: Context
@@ -102,8 +102,8 @@ class DataSection:
         """Whether a data set has such a run, or labels of several raters that one could be made of."""
         return is_there(ctx, self.KIND, self.FAMILY, analysis)
 
-    def kind(self, analysis: Analysis) -> str:
-        """Of which kind the run is that it shows of an analysis."""
+    def kind(self, asked: Asked) -> str:
+        """Of which kind the run is that is shown."""
         return self.KIND
 
     def send(self, asked: Asked) -> Any:

@@ -40,22 +40,6 @@ SECTIONS: dict[str, dict[str, Page]] = {
         "Merged": ["click_merged", "show_merged"],
         "Confusions": ["click_confusion"],
     },
-    "Threshold": {
-        "Calibration": [("click_similarity", {"row": 1}), "use"],
-        "Sensitivity": [("click_alpha", {"x": 0.9})],
-        "Types": [("on_change_level", {"value": "0.3"}), ("click_level", {"x": 0.7})],
-    },
-    "Ceiling": {
-        "Interval": [
-            ("on_change_least", {"value": 0.7}),
-            ("on_change_greatest", {"value": 0.8}),
-            ("click_bar", {"y": 1}),
-            ("click_part", {"row": 1}),
-            "place",
-        ],
-        "Subsets": [("on_change_pool", {"value": "this data set alone"})],
-        "Checks": [],
-    },
     "Noise": {
         "Events": [("click_event", {"idx": 4}), "click_stage"],
         "Images": ["click_image"],
@@ -88,6 +72,24 @@ DETECTORS: dict[str, Page] = {
     "Curves": [("change_detector", {"value": "poor"}), ("change_reference", {"value": "ann"})]
 }
 DECIDING = ("Training list", "Guideline", "Results", "Decide")
+
+
+DRAWN: dict[tuple[str, str], list[dict[str, Any]]] = {
+    ("objects", "Threshold"): [
+        {"page": "Calibration", "similarity": "centroid_box"},
+        {"click": "use", "similarity": "box_iou"},
+        {"page": "Sensitivity"},
+        {"click": "alpha", "threshold": 0.9},
+        {"page": "Types", "level": 0.3},
+    ],
+    ("objects", "Ceiling"): [
+        {"page": "Interval", "least": 0.7},
+        {"click": "images"},
+        {"click": "images", "tag": "day"},
+        *({"page": page} for page in ("Subsets", "Raters", "Checks")),
+    ],
+}
+"""Data set and section that the view draws -> what is chosen on its pages, and clicks."""
 
 
 def clicks(page: Page, prefix: str = "") -> Iterator[Click]:
@@ -201,7 +203,7 @@ def test_labels_that_are_read_are_counted(many: dict[str, fo.Dataset], read: lis
 @pytest.mark.parametrize(
     ("name", "section", "pages"),
     [
-        *(("objects", name, SECTIONS[name]) for name in ("Variations", "Threshold", "Ceiling", "Noise")),
+        *(("objects", name, SECTIONS[name]) for name in ("Variations", "Noise")),
         *(("labels", name, SECTIONS[name]) for name in ("Questions", "Teams", "Ranking")),
         *(("truth", name, SECTIONS[name]) for name in ("Masks", "Truth")),
         ("objects", "Truth", OBJECTS),
@@ -215,6 +217,25 @@ def test_a_section_reads_no_labels(
     _send(panel, steps(section, pages), read)
     assert panel.state["run"]
     assert panel.state["section"] == section
+
+
+@pytest.mark.parametrize(("name", "section"), DRAWN)
+def test_a_section_that_the_view_draws_reads_no_labels(
+    name: str, section: str, many: dict[str, fo.Dataset], read: list[int]
+) -> None:
+    panel = Workbench(many[name])
+    panel.send("on_load")
+    panel.send("choose_section", value=section)
+    for given in DRAWN[name, section]:
+        read.clear()
+        named = dict(given)
+        click = named.pop("click", None)
+        if click:
+            panel.act(click, **named)
+        else:
+            assert panel.choose(**named).record, given
+        assert not panel.state.get("problem"), given
+        assert sum(read) < len(panel.dataset), given
 
 
 @pytest.fixture

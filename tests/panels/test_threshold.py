@@ -1,21 +1,17 @@
-"""The section *Threshold*: calibration, what depends on the threshold, the buttons, and why there is none."""
+"""Threshold: what its pages send, by hand and beside the library's own answers, and where its clicks lead."""
 
 from __future__ import annotations
-
-import html
 
 import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import alpha_text
 from kalos_core.fiftyone.analyses.summaries import threshold_advice
 from kalos_core.fiftyone.kinds.agreement.views import view_of_threshold
 from kalos_core.fiftyone.kinds.calibration.kind import default_threshold
-from kalos_core.variation import VARIATION_TYPES
 from tests.fiftyone_bridge.scenes import RATERS, make_samples
 from tests.operators.calls import data_set
-from tests.panels.operations import given, opened, prompted, samples_of
+from tests.panels.operations import opened, prompted, samples_of
 
 
 @pytest.fixture(scope="module")
@@ -36,96 +32,77 @@ def agree(dataset: fo.Dataset, key: str = "agreement", **options: object) -> Non
     kf.compute_agreement(dataset, key, raters=RATERS, **{"similarity": "box_iou", "bootstrap": 0, **options})
 
 
-# ---- calibration ----
-
-
-def test_the_best_similarity_comes_first_and_is_shown(calibrated: fo.Dataset) -> None:
-    panel = opened(calibrated, "Threshold", "Calibration")
-    found = kf.load_metrics(calibrated, "calibration").metrics["similarities"]
-    rows = panel.rows("similarities")
-    assert [row["name"] for row in rows] == [f"▸ {found[0]['name']}", found[1]["name"]]
-    assert rows[0]["ks"].startswith(alpha_text(found[0]["ks"], 3))
-    assert rows[0]["threshold"].startswith(alpha_text(found[0]["threshold"], 3))
-    assert "Over 12 images, 24 annotations, 2 raters; 1 draw of chance, seed 0" in panel.text()
-    shown = kf.load_details(calibrated, "calibration").details.best
-    observed, expected = panel.data["calibration"][:2]
-    assert sum(observed["y"]) == pytest.approx(1)
-    assert sum(expected["y"]) == pytest.approx(1)
-    assert shown.tau in [shape["x0"] for shape in panel.state["layouts"]["calibration"]["shapes"]]
-    assert [row["size"] for row in panel.rows("sizes")] == list(shown.strata)
-    panel.send("threshold_click_similarity", row=1)
-    assert panel.rows("similarities")[1]["name"] == f"▸ {found[1]['name']}"
-    assert f"From {found[1]['name']} {alpha_text(found[1]['threshold'])} on, two annotations are" in panel.text()
-
-
-def test_the_button_makes_the_threshold_the_default(calibrated: fo.Dataset) -> None:
-    dataset = calibrated.clone(persistent=True)
-    panel = opened(dataset, "Threshold", "Calibration")
-    name, threshold = panel.state["similarity"], panel.state["calibrated"]
-    assert threshold == kf.load_metrics(dataset, "calibration").metrics["similarities"][0]["threshold"]
-    again = panel.shown["use_row"]["type"]["properties"]["again"]["view"]["params"]
-    filled = {"similarity": name, "threshold": round(threshold, 3), "view_target": "DATASET"}
-    assert prompted(panel.send("prompt", **again)) == ("analyse", filled)
-    operations = panel.send("threshold_use")
-    assert given(operations, "notify")["message"] == f"Later forms offer {alpha_text(threshold)} for {name}"
-    assert default_threshold(dataset, name) == pytest.approx(threshold)
-    assert "use" not in panel.shown["use_row"]["type"]["properties"]
-    assert panel.rows("similarities")[0]["threshold"].endswith("✓ default")
-    assert opened(dataset, "Threshold", "Calibration").state["defaults"] == panel.state["defaults"]
-
-
 def test_the_similarity_in_use_comes_first_and_a_better_one_is_recommended(calibrated: fo.Dataset) -> None:
-    best, _ = kf.load_metrics(calibrated, "calibration").metrics["similarities"]
+    best, other = kf.load_metrics(calibrated, "calibration").metrics["similarities"]
+    panel = opened(calibrated, "Threshold").choose(page="Sensitivity")  # which has no run yet, and says so
+    assert panel.invitation["operator"] == "compute_agreement"
     for name in ("box_iou", "centroid_box"):
         agree(calibrated, name, similarity=name, threshold=0.4)
-        panel = opened(calibrated, "Threshold", "Calibration")
-        assert panel.state["similarity"] == name
-        assert panel.text().count("; in use: 0.40") == 1
+        shown = opened(calibrated, "Threshold").record["shown"]
+        assert shown["similarity"] == name
+        assert shown["said"].count("; in use: 0.40") == 1
         advice = threshold_advice(calibrated, name)
         assert (advice.better is not None) == (advice.difference_interval[0] > 0)
         assert advice.better in (None, best["name"])
-        assert advice.text in html.unescape(panel.text())
-    panel.send("threshold_click_similarity", row=panel.state["names"].index("box_iou"))
-    assert "; in use: centroid_box 0.40" in panel.text()
-    kf.delete_run(calibrated, "centroid_box")
-    published = opened(calibrated, "Threshold", "Published").rows("published")
-    printed = {"ks": "0.798\n[0.786, 0.807]", "tau": "0.654\n[0.643, 0.668]", "threshold": "0.346"}
-    assert published[0] == {"dataset": "LVIS", "name": "box_iou", "source": "KαLOS, CVPR 2026 Table 4", **printed}
+        assert shown["advice"] == advice.text
+    panel = opened(calibrated, "Threshold").choose(similarity="box_iou")
+    shown = panel.record["shown"]
+    assert "; in use: centroid_box 0.40" in shown["said"]
+    assert shown["over"] == "Over 12 images, 24 annotations, 2 raters; 1 draw of chance, seed 0."
+    rows = [(row["name"], row["ks"]["value"], row["threshold"]["value"]) for row in shown["similarities"]]
+    assert rows == [(one["name"], one["ks"], one["threshold"]) for one in (best, other)]
+    observed, expected = shown["figure"]["traces"][:2]
+    assert [sum(observed["y"]), sum(expected["y"])] == pytest.approx([1, 1])
+    assert [row["name"] for row in shown["sizes"]] == list(
+        kf.load_details(calibrated, "calibration").details["box_iou"].strata
+    )
+    printed = panel.choose(page="Published").record["shown"][0]
+    assert (printed["dataset"], printed["name"]) == ("LVIS", "box_iou")
+    assert (printed["ks"]["value"], printed["tau"]["low"], printed["threshold"]) == (0.798, 0.643, pytest.approx(0.346))
 
 
-# ---- what depends on it ----
+def test_a_click_makes_the_threshold_the_default(calibrated: fo.Dataset) -> None:
+    dataset = calibrated.clone(persistent=True)
+    panel = opened(dataset, "Threshold").choose(page="Calibration", similarity="box_iou")
+    again = panel.record["shown"]["again"]
+    (row,) = [row for row in panel.record["shown"]["similarities"] if row["name"] == "box_iou"]
+    assert not row["is_default"]
+    filled = {"similarity": "box_iou", "threshold": round(row["threshold"]["value"], 3), "view_target": "DATASET"}
+    assert prompted(panel.act("again", **again)) == ("analyse", filled)
+    panel.act("use", similarity="box_iou")
+    assert default_threshold(dataset, "box_iou") == pytest.approx(row["threshold"]["value"])
+    rows = panel.choose(page="Calibration").record["shown"]["similarities"]
+    assert [row["name"] for row in rows if row["is_default"]] == ["box_iou"]
 
 
 def test_a_threshold_shows_its_counts(analysed: fo.Dataset) -> None:
-    panel = opened(analysed, "Threshold", "Types")
+    panel = opened(analysed, "Threshold").choose(page="Types")
     shares = kf.load_details(analysed, "variations").details.shares
-    for index, trace in enumerate(panel.data["shares"]):
+    for index, trace in enumerate(panel.record["shown"]["figure"]["traces"]):
         assert trace["x"] == shares.threshold.tolist()
         assert trace["customdata"] == shares.counts[:, index].tolist()
-    for method, params in (("threshold_click_level", {"x": 0.31}), ("threshold_on_change_level", {"value": "0.3"})):
-        panel = opened(analysed, "Threshold", "Types")
-        panel.send(method, **params)
-        assert panel.state["level"] == "0.3"
-        rows = panel.rows("at_threshold")
-        shown = [[row[name].split("\xa0")[0] for name in ("own", "chosen", "change")] for row in rows]
-        # one half is taken for the bench there, and the other one is additional
-        assert dict(zip(VARIATION_TYPES, shown, strict=True)) == {
-            "correct": ["1", "2", "+1"],
-            "merged": ["1", "0", "−1"],
-            "merged_wrong_class": ["0", "0", "0"],
-            "wrong_class": ["1", "1", "0"],
-            "missing": ["1", "1", "0"],
-            "additional": ["0", "1", "+1"],
-        }
-        assert [line["x0"] for line in panel.state["layouts"]["shares"]["shapes"]] == [0.3]
+    shown = panel.choose(page="Types", level=0.3).record["shown"]
+    # one half is taken for the bench there, and the other one is additional
+    assert [(row["own"], row["chosen"], row["change"]) for row in shown["counts"]] == [
+        (1, 2, 1),
+        (1, 0, -1),
+        (0, 0, 0),
+        (1, 1, 0),
+        (1, 1, 0),
+        (0, 1, 1),
+    ]
+    assert [line["x0"] for line in shown["figure"]["layout"]["shapes"]] == [0.3]
     kf.find_variations(analysed, "other", raters=RATERS, threshold=0.7, thresholds=[0.5])
-    panel.send("on_change_analysis", value="other")  # which has not the chosen threshold
-    assert (panel.state["level"], panel.state["levels"]) == ("0.7", ["0.5", "0.7"])
+    panel.send("on_change_analysis", value="other")
+    shown = panel.choose(page="Types", level=0.3).record["shown"]  # which it has not
+    assert (shown["level"], shown["levels"]) == (0.7, [0.5, 0.7])
+    kf.delete_run(analysed, "other")
 
 
 def test_the_curve_of_alpha_leads_to_its_images(analysed: fo.Dataset) -> None:
-    panel = opened(analysed, "Threshold", "Sensitivity")
-    threshold = kf.load_details(analysed, "agreement").details.sensitivity.threshold[0]
-    found = samples_of(analysed, panel.send("threshold_click_alpha", x=threshold))
-    assert found == view_of_threshold(analysed, "agreement", threshold).values("id")
-    assert panel.send("threshold_click_alpha", x=0.123) == []  # between two points
+    panel = opened(analysed, "Threshold").choose(page="Sensitivity")
+    found = kf.load_details(analysed, "agreement").details.sensitivity
+    assert [row["alpha"]["value"] for row in panel.record["shown"]["levels"]] == found.alpha.tolist()
+    threshold = found.threshold[0]
+    clicked = samples_of(analysed, panel.act("alpha", threshold=threshold))
+    assert clicked == view_of_threshold(analysed, "agreement", threshold).values("id")

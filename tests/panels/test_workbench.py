@@ -183,8 +183,8 @@ def test_an_analysis_of_many_images_stays_small() -> None:
 
 
 def test_two_analyses_are_compared(own_trio: fo.Dataset) -> None:
-    panel = opened(own_trio, "Runs", "Compare")
-    assert "There is only one analysis" in panel.text()
+    panel = opened(own_trio, "Runs").choose(page="Compare")
+    assert panel.record["shown"] is None  # there is no other one
     first = own_trio.first()
     first.cid.detections = []
     first.save()
@@ -192,32 +192,33 @@ def test_two_analyses_are_compared(own_trio: fo.Dataset) -> None:
     panel.send("reload")
     assert panel.state["section"] == "Runs"
     found = kf.compare_runs(own_trio, "agreement", "second").comparison
-    assert panel.state["changed_images"] == [len(found.improved), len(found.worsened)]
-    assert "From agreement to second α changed by" in panel.text()
-    operations = panel.send("runs_show_change", which="worsened")
+    shown = panel.choose(page="Compare").record["shown"]
+    assert shown["images"] == {"improved": len(found.improved), "worsened": len(found.worsened)}
+    assert (shown["against"], shown["analysis"]) == ("agreement", "second")
+    assert shown["change"]["value"] == found.difference
+    operations = panel.act("change", which="worsened", against="agreement")
     assert samples_of(own_trio, operations) == found.worsened.tolist()
-    assert {row["name"] for row in panel.rows("by_class")} == set(found.classes.name)
+    assert {row["name"] for row in shown["classes"]} == set(found.classes.name)
+    changes = [abs(row["change"]) for row in shown["raters"]]
+    assert changes == sorted(changes, reverse=True)
 
 
-def test_a_run_is_picked_and_what_to_do_with_it_is_offered(own_trio: fo.Dataset) -> None:
+def test_runs_are_listed_by_analysis_and_what_to_do_with_them_is_offered(own_trio: fo.Dataset) -> None:
     describe_run(own_trio, "variations", note="before the new guideline")
     kf.analyse(own_trio, "first", kinds=["agreement", "variations"], raters=RATERS)
     describe_run(own_trio, "first_variations", note="all of them seen")
     panel = opened(own_trio, "Runs")
-    rows = panel.rows("runs")
-    assert [row["key"].removeprefix("▸\N{NO-BREAK SPACE}") for row in rows] == ["first", "variations", "agreement"]
-    assert rows[0]["key"].startswith("▸")
-    assert rows[0]["what"].startswith("Agreement, Variations\n")  # the runs of an analysis are in one row
-    assert "all of them seen" in rows[0]["state"]
-    assert "before the new guideline" in rows[1]["state"]
-    panel.send("runs_click_run", row=1)
-    assert panel.rows("runs")[1]["key"] == "▸\N{NO-BREAK SPACE}variations"
-    entries = panel.shown["actions"]["type"]["properties"]
-    assert entries["delete_run"]["view"]["params"]["given"] == {"run_key": "variations"}
+    rows = panel.record["shown"]["runs"]
+    assert [row["key"] for row in rows] == ["first", "variations", "agreement"]
+    assert rows[0]["what"] == ["Agreement", "Variations"]  # the runs of an analysis are in one row
+    assert [row["said"][-1] for row in rows[:2]] == ["all of them seen", "before the new guideline"]
+    arguments = {"update_run": "key", "rename_run": "run_key", "describe_run": "run_key", "delete_run": "run_key"}
+    for operator, argument in arguments.items():
+        assert prompted(panel.act("do", operator=operator, key="variations")) == (operator, {argument: "variations"})
     offered = form("rename_run", own_trio, {"run_key": "first"})["run_key"].type.values
     assert set(offered) == {"variations", "agreement", "first_variations", "first"}  # each by itself, too
     sample = own_trio.first()
     sample.ann.detections[0].label = "dog"
     sample.save()
     panel.send("reload")
-    assert all("1 image edited since" in row["state"] for row in panel.rows("runs"))
+    assert [row["changed"] for row in panel.record["shown"]["runs"]] == [1, 1, 1]

@@ -22,6 +22,7 @@ export {
   TableRow,
   TableSortLabel,
   Tabs,
+  TextField,
   Typography,
 } from "@mui/material";
 export type { SxProps, Theme } from "@mui/material";

@@ -87,12 +87,13 @@ function Open({ ask, first, data }: OpenProps) {
   const push = (grid: Grid | null | undefined) => {
     if (grid) setGrids((before) => [...before, grid].slice(-STEPS_BACK));
   };
-  const act = (click: string, params: object = {}) => {
+  const act = (click: string, params: object = {}, done?: () => void) => {
     setNotice("");
     ask<Led>("act", { section: section?.name, click, given: params, analysis: frame?.analysis, filter })
       .then(({ grid, said }) => {
         push(grid);
         setNotice(said);
+        done?.();
       })
       .catch((error: Error) => setNotice(error.message));
   };
@@ -171,7 +172,7 @@ type BodyProps = {
   section: {
     frame: Frame;
     filter: Filter;
-    act: (click: string, given?: object) => void;
+    act: (click: string, given?: object, done?: () => void) => void;
     go: (section: string, filter?: Partial<Filter>) => void;
   };
 };

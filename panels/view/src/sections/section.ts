@@ -8,7 +8,7 @@ export type SectionProps<Sent> = {
   frame: Frame;
   filter: Filter;
   /** A click that Python carries out: the method `click` of that module; what it leads to appears by itself. */
-  act: (click: string, given?: object) => void;
+  act: (click: string, given?: object, done?: () => void) => void;
   /** Another section, with a part of the filter set. */
   go: (section: string, filter?: Partial<Filter>) => void;
 };

@@ -1,0 +1,40 @@
+import React from "react";
+import { alphaText, intervalText, withInterval } from "../format";
+import type { Maybe } from "../format";
+import { Box } from "../mui";
+import { Name } from "./name";
+import type { Column } from "./table";
+
+/** A number with its interval, as `panels/data/paged.py` sends it. */
+export type Value = { value: Maybe; low: Maybe; high: Maybe; reason: string };
+
+type ShownProps = { of: Value; show?: (value: Maybe) => string };
+
+/** A value with its interval behind it, or why it is undefined. */
+export function Measured({ of: { value, low, high, reason }, show }: ShownProps) {
+  if (value == null && reason) return <Box component="span" color="text.secondary">{reason}</Box>;
+  if (!show) return <>{withInterval(value, [low, high])}</>;
+  const ends = low == null || high == null ? "" : ` [${show(low)},\u00a0${show(high)}]`;
+  return <>{`${show(value)}${ends}`}</>;
+}
+
+/** A column of values, sorted by them. */
+export function valueColumn<Row>(key: string, title: string, of: (row: Row) => Value, show?: (value: Maybe) => string): Column<Row> {
+  return { key, title, show: (row) => <Measured of={of(row)} show={show} />, by: (row) => of(row).value ?? null, isNumber: true };
+}
+
+/** A column of names from data. */
+export function nameColumn<Row>(key: string, title: string, of: (row: Row) => string): Column<Row> {
+  return { key, title, show: (row) => <Name of={of(row)} />, by: of };
+}
+
+/** A column of plain numbers. */
+export function numberColumn<Row>(key: string, title: string, of: (row: Row) => Maybe, show: (value: number) => string): Column<Row> {
+  const text = (value: Maybe) => (value == null ? "–" : show(value));
+  return { key, title, show: (row) => text(of(row)), by: (row) => of(row) ?? null, isNumber: true };
+}
+
+/** For the hover of a row: the value, its interval, and what it is over. */
+export function titleOf({ value, low, high, reason }: Value, over = ""): string {
+  return [reason || `${alphaText(value, 3)} ${intervalText([low, high], 3)}`.trim(), over].filter(Boolean).join(", ");
+}

@@ -1,0 +1,92 @@
+/** Sections of several pages: `panels/data/paged.py`. */
+import React, { useEffect, useRef, useState } from "react";
+import type { ReactNode } from "react";
+import { useAsking } from "../ask";
+import { numberOf, plain } from "../format";
+import { Segmented } from "../look/segmented";
+import { Empty } from "../look/states";
+import { Alert, Box, Stack } from "../mui";
+import type { SectionAnswer } from "../records";
+import type { SectionProps } from "./section";
+
+export type Shown<Page extends string, Record> = { pages: Page[]; page: Page; shown: Record };
+type AnyPage = Shown<string, unknown>;
+
+/** What is chosen on the pages of a section, by name: the page itself, and whatever Python calls so. */
+export type Choice = Record<string, string | number | boolean | null>;
+
+/** What a page gets besides what its section gets. */
+export type Chooses = {
+  /** Ask anew with this, too. */
+  choose: (next: Choice) => void;
+};
+
+/** The record of a section, asked for again with what is chosen; at once where it was asked before. */
+function useGiven<Sent extends AnyPage>(section: string, { record, frame, filter }: SectionProps<Sent>) {
+  const ask = useAsking();
+  const [given, setGiven] = useState<Choice>({});
+  const [answer, setAnswer] = useState<SectionAnswer | null>(null);
+  const [problem, setProblem] = useState("");
+  const latest = useRef(0);
+  const isFirst = Object.keys(given).length === 0;
+  useEffect(() => {
+    latest.current += 1;
+    const own = latest.current;
+    if (isFirst) return;
+    ask<SectionAnswer>("section", { name: section, analysis: frame.analysis, filter, given })
+      .then((found) => {
+        if (own !== latest.current) return;
+        setAnswer(found);
+        setProblem("");
+      })
+      .catch((error: Error) => {
+        if (own === latest.current) setProblem(error.message);
+      });
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- `record` is new when the analysis, the filter or the run is
+  }, [given, record]);
+  const choose = (next: Choice) => setGiven((before) => ({ ...before, ...next }));
+  return { answer: isFirst ? null : answer, given, problem, choose };
+}
+
+type PagedProps<Sent> = {
+  section: string;
+  of: SectionProps<Sent>;
+  children: (props: SectionProps<Sent> & Chooses) => ReactNode;
+};
+
+/** The pages of a section in one bar, and the one that is chosen. */
+export function Paged<Sent extends AnyPage>({ section, of, children }: PagedProps<Sent>) {
+  const { answer, given, problem, choose } = useGiven(section, of);
+  const record = answer?.record ? (answer.record as Sent) : of.record;
+  const { pages } = record;
+  const page = typeof given.page === "string" ? given.page : record.page;
+  return (
+    <Stack spacing={1}>
+      {pages.length > 1 && (
+        <Box>
+          <Segmented label={`Pages of ${section}`} chosen={page} onChoose={(next) => choose({ page: next })}
+            choices={pages.map((one) => [one, one] as const)} />
+        </Box>
+      )}
+      {problem && <Alert severity="error" sx={{ py: 0, whiteSpace: "pre-line" }}>{problem}</Alert>}
+      {answer && <Changed changed={answer.changed} />}
+      {answer?.invitation ? <Invited {...answer.invitation} /> : <Box>{children({ ...of, record, choose })}</Box>}
+    </Stack>
+  );
+}
+
+function Changed({ changed }: { changed: number }) {
+  if (!changed) return null;
+  const text = numberOf(changed, "image was", "images were");
+  return <Alert severity="warning" sx={{ py: 0 }}>{text} edited or deleted since this run: make a new one.</Alert>;
+}
+
+function Invited({ title, text, operator, label }: { title: string; text: string; operator: string; label: string }) {
+  const ask = useAsking();
+  return <Empty title={title} text={text} steps={[{ label, onClick: () => void ask("prompt", { operator }) }]} />;
+}
+
+/** Names that are chosen from, as entries of a menu. */
+export function entriesOf(names: readonly string[]): (readonly [string, string])[] {
+  return names.map((name) => [name, plain(name)] as const);
+}
