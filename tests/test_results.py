@@ -26,6 +26,7 @@ from kalos_core.noise.experiments import run_experiments
 from kalos_core.nominal import (
     check_groups,
     find_disputes,
+    grade_direction,
     item_accuracy,
     label_findings,
     majority_labels,
@@ -183,6 +184,7 @@ MAKERS = {
     **{name: lambda name=name: getattr(experiments(), name) for name in OF_EXPERIMENTS},
     "Agreement": lambda: AGREEMENT,
     "Annotations": lambda: TABLE,
+    "GradeDirection": lambda: grade_direction([[1, 2, 2], [2, 3, 2], [1, 1, 2]] * 4),
     "BoundaryAgreement": lambda: k.boundary_agreement([STACK] * 2, CLASSES, bootstrap=9),
     "BoundaryDistance": lambda: k.boundary_distance([[0, 1, 1, 0]] * 3, [[0, 1, 1, 1]] * 3),
     "BoundaryEvaluation": boundaries_of_scores,

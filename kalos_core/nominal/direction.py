@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.arrays import divide
-from kalos_core.display import number_of, with_interval
+from kalos_core.display import NO_BREAK, number_of, with_interval
 from kalos_core.errors import InputError
-from kalos_core.inference import intervals
+from kalos_core.inference import clear_of_chance, intervals
 from kalos_core.limits import check_replicates
 from kalos_core.resampling import Draws
 from kalos_core.results import Result
@@ -40,6 +40,12 @@ class GradeDirection(Result):
         95 % bootstrap interval over items; NaN without one.
     items : (R,) int
         Items that the rater and another graded.
+
+    Examples
+    --------
+    >>> found = grade_direction([[1, 2, 3], [2, 3, 5]] * 20, raters=["ann", "bob", "cora"])
+    >>> found.difference.tolist(), found.text(2).replace(NO_BREAK, " ")
+    ([-1.75, -0.25, 2.0], 'cora grades higher by 2.00 [1.82, 2.15] than the others, on 40 images')
     """
 
     _call = "grade_direction(grades)"
@@ -56,9 +62,8 @@ class GradeDirection(Result):
 
     @property
     def clear(self) -> list[int]:
-        """Raters whose interval does not hold 0, those furthest from the others first."""
-        low, high = self.interval.T
-        found = np.flatnonzero((low > 0) | (high < 0))
+        """Raters whose direction is more than chance (`clear_of_chance`), those furthest from the others first."""
+        found = np.flatnonzero(clear_of_chance(self.difference, self.interval, self.items))
         return found[np.argsort(-np.abs(self.difference[found]), kind="stable")].tolist()  # type: ignore[no-any-return]
 
     def text(self, rater: int) -> str:

@@ -66,6 +66,11 @@ class RaterRates:
     count, of : (R, 8) int
         Columns as `RATES`: ``of`` are objects that most of the others have for ``missing``, and otherwise own
         annotations that were compared with those of anybody.
+
+    Examples
+    --------
+    >>> RaterRates(np.array(["ann"], object), np.full((1, 8), 17), np.full((1, 8), 70)).counts["ann"]["missing"]
+    (17, 70)
     """
 
     raters: NDArray[np.object_]

@@ -67,7 +67,7 @@ def test_names_of_objects_are_text_in_every_section() -> None:
     asked, settled = (kf.disputed_units(dataset, "agreement", sample)[0] for sample in (first, second))
     kf.decide(dataset, "agreement", asked.labels, "guideline", note=f"~~~~\n{CLASSES['owl']}", who=RATERS["cid"])
     kf.decide(dataset, "agreement", settled.labels, "take", RATERS["bob"])
-    check(Workbench(dataset).load(), 20)
+    check(Workbench(dataset).load(), 8)
     assert "~~~~" not in opened(dataset, "Guideline").record["markdown"]  # which would end its block
 
 
