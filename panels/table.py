@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from .data.base import DataSection
 from .data.overview import OverviewSection
 from .data.published import PublishedSection
-from .sections import agreement, ceiling, decide, masks, noise, questions, ranking, raters, runs, threshold, variations
+from .data.raters import RatersSection
+from .sections import agreement, ceiling, decide, masks, noise, questions, ranking, runs, threshold, variations
 from .sections.base import Section
 
 GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
@@ -17,7 +18,7 @@ GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
         questions.QuestionsSection(),
         masks.MasksSection(),
     ),
-    "Raters": (raters.RatersSection(), questions.TeamsSection()),
+    "Raters": (RatersSection(), questions.TeamsSection()),
     "Decide": (decide.DecideSection(),),
     "Models": (
         ceiling.CeilingSection(),

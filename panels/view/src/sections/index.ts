@@ -1,6 +1,7 @@
 /** Name of a section, as in `panels/table.py`, and what draws it. */
 import { Overview } from "./overview";
 import { Published } from "./published";
+import { Raters } from "./raters";
 import type { SectionView } from "./section";
 
-export const VIEWS: Record<string, SectionView> = { Overview, Published };
+export const VIEWS: Record<string, SectionView> = { Overview, Published, Raters };
