@@ -6,13 +6,14 @@ from .data.base import DataSection
 from .data.overview import OverviewSection
 from .data.published import PublishedSection
 from .data.raters import RatersSection
-from .sections import agreement, ceiling, decide, masks, noise, questions, ranking, runs, threshold, variations
+from .data.variations import DifferencesSection
+from .sections import agreement, ceiling, decide, masks, noise, questions, ranking, runs, threshold
 from .sections.base import Section
 
 GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
     "Overview": (OverviewSection(), PublishedSection()),
     "Differences": (
-        variations.VariationsSection(),
+        DifferencesSection(),
         agreement.ImagesSection(),
         agreement.ClassesSection(),
         questions.QuestionsSection(),

@@ -3,5 +3,6 @@ import { Overview } from "./overview";
 import { Published } from "./published";
 import { Raters } from "./raters";
 import type { SectionView } from "./section";
+import { Differences } from "./variations";
 
-export const VIEWS: Record<string, SectionView> = { Overview, Published, Raters };
+export const VIEWS: Record<string, SectionView> = { Overview, Published, Variations: Differences, Raters };
