@@ -3,19 +3,21 @@
 from collections.abc import Iterator
 
 from .data.base import DataSection
+from .data.classes import ClassesSection
+from .data.images import ImagesSection
 from .data.overview import OverviewSection
 from .data.published import PublishedSection
 from .data.raters import RatersSection
 from .data.variations import DifferencesSection
-from .sections import agreement, ceiling, decide, masks, noise, questions, ranking, runs, threshold
+from .sections import ceiling, decide, masks, noise, questions, ranking, runs, threshold
 from .sections.base import Section
 
 GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
     "Overview": (OverviewSection(), PublishedSection()),
     "Differences": (
         DifferencesSection(),
-        agreement.ImagesSection(),
-        agreement.ClassesSection(),
+        ImagesSection(),
+        ClassesSection(),
         questions.QuestionsSection(),
         masks.MasksSection(),
     ),

@@ -12,7 +12,6 @@ from kalos_core.text import plain
 
 from ..parts.events import WORKBENCH, Context, guarded, remember_queue
 from ..parts.layout import add_menu, add_row, add_table
-from .agreement import NOTHING_YET
 from .base import NOT_IN_LENS, Section
 
 MOST_ROWS = 25
@@ -57,6 +56,11 @@ RESULTS = {
     ),
 }
 """Operator -> its button, the icon, and what it is good for."""
+
+NOTHING_YET = (
+    "**Agreement of raters**\n\nNothing is computed yet. Matching finds which labels of different raters mean the "
+    "same object; alpha then says how far they agree about the objects' existence and class, corrected for chance."
+)
 
 
 class DecideSection(Section):
