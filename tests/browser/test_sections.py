@@ -25,7 +25,8 @@ Pages = dict[str, dict[str, str]]
 """Section -> its pages ("": it has none), and what is said on each."""
 
 OBJECTS: Pages = {
-    "Overview": {"Findings": "", "Published": "Published values, those of your similarity first"},
+    "Overview": {"": "What follows"},
+    "Published": {"": "Configuration"},
     "Images": {"": "images with the least agreement"},
     "Variations": {
         "Types": "How often each rater differs, per object",
