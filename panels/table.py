@@ -4,24 +4,28 @@ from collections.abc import Iterator
 
 from .data.base import DataSection
 from .data.ceiling import CeilingSection
+from .data.classes import ClassesSection
 from .data.decide import DecideSection, GuidelineSection, ResultsSection, TrainingSection
+from .data.images import ImagesSection
 from .data.overview import OverviewSection
 from .data.published import PublishedSection
+from .data.raters import RatersSection
 from .data.runs import RunsSection
 from .data.threshold import ThresholdSection
-from .sections import agreement, masks, noise, questions, ranking, raters, variations
+from .data.variations import DifferencesSection
+from .sections import masks, noise, questions, ranking
 from .sections.base import Section
 
 GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
     "Overview": (OverviewSection(), PublishedSection()),
     "Differences": (
-        variations.VariationsSection(),
-        agreement.ImagesSection(),
-        agreement.ClassesSection(),
+        DifferencesSection(),
+        ImagesSection(),
+        ClassesSection(),
         questions.QuestionsSection(),
         masks.MasksSection(),
     ),
-    "Raters": (raters.RatersSection(), questions.TeamsSection()),
+    "Raters": (RatersSection(), questions.TeamsSection()),
     "Decide": (DecideSection(), TrainingSection(), GuidelineSection(), ResultsSection()),
     "Models": (
         CeilingSection(),

@@ -66,8 +66,20 @@ LEAST_IMAGES = 10
 """Images on which a class has an alpha, for it to be called the hardest, everywhere."""
 
 
+def hardest_first(values: NDArray[np.float64], images: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Indices of the classes, or questions, with a value on at least `LEAST_IMAGES` images, the least value first.
+
+    Examples
+    --------
+    >>> hardest_first(np.array([0.5, -1.0, 0.4]), np.array([12, 2, 10])).tolist()
+    [2, 0]
+    """
+    enough = np.flatnonzero((images >= LEAST_IMAGES) & np.isfinite(values))
+    return np.asarray(enough[np.argsort(values[enough], kind="stable")])
+
+
 def hardest(values: NDArray[np.float64], images: NDArray[np.intp]) -> int | None:
-    """Which class, or question, is agreed on least, of those with a value on at least `LEAST_IMAGES` images.
+    """Which class, or question, is agreed on least: the first of `hardest_first`.
 
     Returns
     -------
@@ -79,8 +91,8 @@ def hardest(values: NDArray[np.float64], images: NDArray[np.intp]) -> int | None
     >>> hardest(np.array([0.5, -1.0, 0.4]), np.array([12, 2, 10])), hardest(np.array([0.5, 0.4]), np.array([12, 2]))
     (2, None)
     """
-    enough = np.flatnonzero((images >= LEAST_IMAGES) & np.isfinite(values))
-    return int(enough[np.argmin(values[enough])]) if len(enough) > 1 else None
+    order = hardest_first(values, images)
+    return int(order[0]) if len(order) > 1 else None
 
 
 def class_difficulty(agreement: Agreement | Annotations | Sharded[Annotations]) -> ClassDifficulty:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import ClassDifficulty
-from kalos_core.diagnostics.classes import LEAST_IMAGES
+from kalos_core.diagnostics.classes import LEAST_IMAGES, hardest_first
 from kalos_core.display import Numbers, alpha_text
 from kalos_core.figures.bars import value_bars, with_counts
 from kalos_core.figures.common import NEUTRAL, PALE, as_numbers
@@ -36,10 +36,10 @@ def hardest_classes(
     [2, 0]
     """
     values, counts = as_numbers(alpha), np.asarray(images)
-    defined = np.isfinite(values)
-    enough = defined & (counts >= LEAST_IMAGES)
-    shown = np.flatnonzero(enough if enough.any() else defined)
-    return shown[np.argsort(values[shown], kind="stable")][:limit]
+    order = hardest_first(values, counts)
+    if not len(order):
+        order = np.argsort(values, kind="stable")[: np.isfinite(values).sum()]
+    return order[:limit]
 
 
 def class_difficulty_title(categories: Sequence[str], alpha: Numbers, images: Sequence[int]) -> str:

@@ -7,10 +7,8 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core._agreement import BANDS
-from kalos_core.diagnostics import ClassDifficulty, NarrowedAgreement
-from kalos_core.diagnostics.classes import LEAST_IMAGES
+from kalos_core.diagnostics import NarrowedAgreement
 from kalos_core.display import alpha_text
-from kalos_core.errors import Undefined
 from kalos_core.fiftyone.analyses.summaries import threshold_advice
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import ImageRow, view_of_class, view_worst_first
@@ -21,6 +19,7 @@ from kalos_core.statements import DIFFERENCES
 from kalos_core.text import plain
 
 from .base import Asked, DataSection, Led, click
+from .ranked import Ranked, RankedClass, ranked_classes
 
 FEW = 5
 """Rows of a list."""
@@ -35,18 +34,6 @@ TITLES = {
     "merged_wrong_class": "as one, class, too",
 }
 """Kind of difference -> what its row says."""
-
-
-@dataclass(frozen=True)
-class Ranked:
-    """A row of a list: a value with its interval, and what stands in its hover."""
-
-    name: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    title: str = ""
-    images: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,7 +75,7 @@ class Overview:
     sentences: dict[str, str]
     differences: tuple[Ranked, ...]
     furthest: tuple[Ranked, ...]
-    hardest: tuple[Ranked, ...]
+    hardest: tuple[RankedClass, ...]
     worst: tuple[ImageRow, ...]
     ceiling: Ceiling | None
     advice: Advice | None
@@ -185,21 +172,11 @@ def _furthest(asked: Asked) -> tuple[Ranked, ...]:
     return tuple(Ranked(card.rater, card.alpha, *card.alpha_interval, images=card.images) for card in order[:FEW])
 
 
-def _hardest(found: NarrowedAgreement) -> tuple[Ranked, ...]:
-    """Classes by alpha, the least first: those on enough images, as the sentence about the hardest has it."""
-    classes = found.class_difficulty
-    if isinstance(classes, Undefined):
-        return ()
-    defined = np.isfinite(classes.alpha)
-    enough = defined & (classes.images >= LEAST_IMAGES)
-    places = np.flatnonzero(enough if enough.any() else defined)
-    order = places[np.argsort(classes.alpha[places], kind="stable")][:FEW]
-    return tuple(_of_class(classes, place) for place in order)
-
-
-def _of_class(classes: ClassDifficulty, place: int) -> Ranked:
-    low, high = classes.alpha_interval[place]
-    return Ranked(str(classes.category[place]), classes.alpha[place], low, high, images=int(classes.images[place]))
+def _hardest(found: NarrowedAgreement) -> tuple[RankedClass, ...]:
+    """Classes on enough images, the hardest first, as the sentence has it; all where no two are on so many."""
+    rows = ranked_classes(found.class_difficulty)
+    ranked = tuple(row for row in rows if row.is_ranked)
+    return (ranked if len(ranked) > 1 else rows)[:FEW]
 
 
 def _ceiling(asked: Asked) -> Ceiling | None:

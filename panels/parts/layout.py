@@ -44,11 +44,10 @@ def add_table(
     label: str,
     columns: Iterable[tuple[str, str]],
     on_click_row: Any = None,
-    on_click_cell: str | None = None,
 ) -> None:
     """The rows of the data of that name, as wide as the panel: FiftyOne's own least 650 pixels cut columns off."""
     columns = list(columns)
-    row = {"hover": True, "sx": {"cursor": "pointer"}} if on_click_row or on_click_cell else {}
+    row = {"hover": True, "sx": {"cursor": "pointer"}} if on_click_row else {}
     cell = {"whiteSpace": "pre-line", "fontSize": "0.9rem"}
     if len(columns) > CROWDED:
         cell |= {"fontSize": "0.8rem", "padding": "6px 4px"}
@@ -60,8 +59,7 @@ def add_table(
         "tableBodyRow": row,
         "tableBodyCell": {"sx": cell},
     }
-    clicks = {"on_click_row": on_click_row, "on_click_cell": on_click_cell}
-    handler = {event: to for event, to in clicks.items() if to}
+    handler = {"on_click_row": on_click_row} if on_click_row else {}
     view = types.TableView(**handler, componentsProps=parts)
     for key, title in columns:
         view.add_column(key, label=plain(title))

@@ -63,11 +63,6 @@ class Section:
     def _asked(self, ctx: Context) -> Asked:
         return Asked(ctx, self.analysis(ctx), self.FOLLOWS, ctx.panel.state.lens)
 
-    @staticmethod
-    def look_at(ctx: Context, part: str, name: str) -> None:
-        """Set a part of the lens to a class or a rater."""
-        ctx.panel.state.lens = {**ctx.panel.state.lens, part: name}
-
     @classmethod
     def to(cls, handler: Callable[[Context], None]) -> str:
         """The address of a handler of this section."""
@@ -80,12 +75,6 @@ class Section:
 
     def add_pages(self, panel: types.Object, ctx: Context) -> None:
         add_choice(panel, "pages_row", self.PAGES, self.page(ctx), f"{WORKBENCH}#choose_page")
-
-    @staticmethod
-    def go_to(ctx: Context, name: str) -> None:
-        """Another section, where the data have it; the workbench loads it."""
-        if name in ctx.panel.state.sections:
-            ctx.panel.state.section = name
 
     def add_not_in_lens(self, panel: types.Object, ctx: Context) -> None:
         """Say that the lens does not reach here, where one is set."""

@@ -8,13 +8,19 @@ from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
-from panels.table import GROUPS
+from panels.data.base import DataSection
+from panels.table import BY_NAME, GROUPS
 from tests.browser.conftest import SCREENSHOTS, SIZE
 
 RATERS = "raters"
 """The panel that all sections are part of."""
 
 CHOSEN = re.compile("MuiButton-contained")
+
+
+def title_of(name: str) -> str:
+    """What stands on the tab of a section."""
+    return getattr(BY_NAME[name], "TITLE", "") or name
 
 
 class App:
@@ -95,18 +101,6 @@ class App:
             self.page.wait_for_timeout(200)
         raise AssertionError("what was to be clicked did not come to rest")
 
-    def click_bar(self, panel: str, place: int) -> None:
-        """Click the middle of a bar: plotly listens to the mouse, not to elements."""
-        self.expect_idle(panel)
-        bar = self.panel(panel).locator(".bars .point path").nth(place)
-        expect(bar).to_be_visible()
-        box = self.scroll_to(bar)
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        self.page.mouse.move(x - 3, y)
-        self.page.mouse.move(x, y)  # plotly answers a click where the mouse has hovered
-        expect(self.panel(panel).locator(".hoverlayer .hovertext").first).to_be_visible()
-        self.page.mouse.click(x, y)
-
     # ---- the panel of sections ----
 
     def raters(self) -> Locator:
@@ -116,12 +110,15 @@ class App:
         """A section by the tab of its group, and a page of it by its button; the panel once it is there."""
         group = next(group for group, sections in GROUPS.items() if name in (one.NAME for one in sections))
         self.raters().get_by_role("tab", name=group, exact=True).click()
-        among = self.raters().get_by_role("radio", name=name, exact=True)
+        among = self.raters().get_by_role("radiogroup", name=group, exact=True)
         if among.count():
-            among.click()
+            among.first.get_by_role("radio", name=title_of(name), exact=True).click()
         self.expect_section(name)
         for page in pages:
-            self._press(self.raters().get_by_role("button", name=page, exact=True).last)
+            if isinstance(BY_NAME[name], DataSection):
+                self.raters().get_by_role("radio", name=page, exact=True).click()
+            else:
+                self._press(self.raters().get_by_role("button", name=page, exact=True).last)
         return self.raters()
 
     def _press(self, button: Locator) -> None:
@@ -132,7 +129,7 @@ class App:
         self.expect_idle(RATERS)
 
     def expect_section(self, name: str) -> None:
-        expect(self.raters().get_by_role("main", name=name, exact=True)).to_be_visible()
+        expect(self.raters().get_by_role("main", name=title_of(name), exact=True)).to_be_visible()
         expect(self.raters().get_by_role("status", name="Loading")).to_have_count(0)
         self.expect_idle(RATERS)
 

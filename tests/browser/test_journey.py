@@ -11,8 +11,6 @@ import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from kalos_core.display import with_interval
 from kalos_core.fiftyone.kinds.agreement.views import view_of_class
-from kalos_core.figures.classes import hardest_classes
-from kalos_core.results import plain_values
 from kalos_core.text import plain
 from tests.browser.conftest import GRID, expect
 from tests.tiers import extended
@@ -48,9 +46,7 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Datase
     name = hardest.arguments["category"]
     panel.get_by_role("button", name=hardest.text).click()
     app.expect_section("Classes")
-    classes = plain_values(kf.load_details(few, KEY).details)["class_difficulty"]
-    shown = [classes["category"][place] for place in hardest_classes(classes["alpha"], classes["images"])]
-    app.click_bar("raters", shown.index(name))
+    panel.get_by_role("button", name=f"{name}: ").first.click()
     app.expect_count(len(view_of_class(few, KEY, name)))
     app.picture("journey-5-worst-class")
     app.back()
@@ -114,7 +110,7 @@ def test_two_windows_at_once_show_what_was_clicked_in_each(
     expect(app.raters().get_by_role("combobox").filter(has_text="chen")).to_be_visible()
     app.choose_part("Runs")
     other.expect_section("Classes")
-    other.choose_part("Raters", "Pairs")
+    other.choose_part("Raters", "Every two")
     app.expect_section("Runs")
     for window in (app, other):
         assert window.raters().get_by_text("could not be shown").count() == 0

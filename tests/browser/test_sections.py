@@ -25,18 +25,19 @@ Pages = dict[str, dict[str, str]]
 """Section -> its pages ("": it has none), and what is said on each."""
 
 OBJECTS: Pages = {
-    "Overview": {"Findings": "", "Published": "Published values, those of your similarity first"},
-    "Images": {"": "Worst images: click one to open it"},
+    "Overview": {"": "What follows"},
+    "Published": {"": "Configuration"},
+    "Images": {"": "images with the least agreement"},
     "Variations": {
-        "Types": "For every 100 annotations of one's own",
-        "Outlines": "",
+        "Types": "How often each rater differs, per object",
+        "Outlines": "How far apart are they in pixels?",
         "Merged": "several annotations of one rater are one of another's",
-        "Confusions": "findings of two classes for one object",
+        "Attributes": "Do raters agree on more than the class?",
     },
-    "Classes": {"": "Click a class to see its images"},
+    "Classes": {"Agreement": "Raters agree least about", "Confusions": "findings of two classes for one object"},
     "Raters": {
-        "Scorecards": "Findings for every 100 own labels",
-        "Pairs": "Click a cell to see the images",
+        "Each rater": "How often each rater differs, per object",
+        "Every two": "agree most",
         "Sessions": "No rater has several sessions",
     },
     "Threshold": {"Calibration": "", "Sensitivity": "", "Types": "", "Published": "Similarity"},

@@ -17,7 +17,8 @@ def test_its_record_by_hand(trio: fo.Dataset) -> None:
     """The six scenes six times over; cid annotates as ann, but takes every cat for a dog.
 
     Scene 1: of cat, cat, dog two pairs differ. Scene 2: of cat, dog, dog two. Scene 3: cat and dog differ, and bob
-    lacks what each of them has. Scene 4: a bench is two of bob's for ann and for cid; it and the two are three units.
+    lacks what each of them has. Scene 4: a bench is two of bob's for ann and for cid; it and the two are three units,
+    and one decision.
     Scene 5 is empty, and in scene 6 ann's cat is cid's dog. No unit is agreed on.
     """
     record = opened(trio, "Overview").record

@@ -34,11 +34,6 @@ Page = list[str | Click]
 ANYWHERE = {"row": 0, "column": 2, "idx": 0, "trace_idx": 0, "x": 0, "y": 0, "place": 0}
 
 SECTIONS: dict[str, dict[str, Page]] = {
-    "Variations": {
-        "Types": ["click_bar", "click_rater"],
-        "Outlines": ["click_boundary", "show_copies"],
-        "Merged": ["click_merged", "show_merged"],
-        "Confusions": ["click_confusion"],
     },
     "Noise": {
         "Events": [("click_event", {"idx": 4}), "click_stage"],
@@ -64,10 +59,30 @@ SECTIONS: dict[str, dict[str, Page]] = {
 }
 """Section -> page -> what can be clicked."""
 OBJECTS: dict[str, Page] = {"": [("change_truth_rater", {"value": "1"}), "click_skill", "show_least_sure", "estimate"]}
-MATCHED: dict[str, Page] = {
-    "Outlines": ["click_image", "show_worst"],
-    "Attributes": ["click_attribute", ("change_attribute", {"value": "grade"}), "show_attribute"],
+ACTS: dict[str, dict[str, dict[str, Any]]] = {
+    "Raters": {
+        "rater": {"rater": "bob"},
+        "rate": {"rater": "bob", "kind": "splits"},
+        "pair": {"raters": ["ann", "bob"]},
+        "confusion": {"own": "cat", "other": "dog"},
+        "person": {"name": "bob"},
+    },
+    "Variations": {
+        "kind": {"name": "unmatched"},
+        "rate": {"rater": "bob", "kind": "missing"},
+        "copies": {},
+        "apart": {"low": 0, "high": 0.1},
+        "whole": {"finding": 0},
+        "divided": {},
+    },
+    "Classes": {"category": {"name": "cat"}, "confusion": {"classes": ["cat", "dog"]}},
+    "Images": {"alpha": {"low": 0, "high": 0.1}, "worst": {}, "open": {}},
 }
+"""Section that the view draws -> its clicks, with what was clicked besides a sample."""
+OF_MATCHED: dict[str, dict[str, Any]] = {"furthest": {}, "attribute": {"name": "grade"}, "open": {}}
+"""Those of *Differences* that need a run with boundaries and attributes."""
+FORMS = {"find", "load", "agree", "sheet"}
+"""Clicks that open a form, or draw a few examples."""
 DETECTORS: dict[str, Page] = {
     "Curves": [("change_detector", {"value": "poor"}), ("change_reference", {"value": "ann"})]
 }
@@ -203,7 +218,7 @@ def test_labels_that_are_read_are_counted(many: dict[str, fo.Dataset], read: lis
 @pytest.mark.parametrize(
     ("name", "section", "pages"),
     [
-        *(("objects", name, SECTIONS[name]) for name in ("Variations", "Noise")),
+        *(("objects", name, SECTIONS[name]) for name in ("Noise",)),
         *(("labels", name, SECTIONS[name]) for name in ("Questions", "Teams", "Ranking")),
         *(("truth", name, SECTIONS[name]) for name in ("Masks", "Truth")),
         ("objects", "Truth", OBJECTS),
@@ -264,10 +279,21 @@ def outlined() -> fo.Dataset:
 
 
 def test_outlines_and_attributes_are_compared_without_reading_a_label(outlined: fo.Dataset, read: list[int]) -> None:
-    for page, table in (("Outlines", "paired_images"), ("Attributes", "attribute_images")):
-        panel = Workbench(outlined)
-        _send(panel, steps("Variations", {page: MATCHED[page]}), read)
-        assert len(panel.rows(table)) == 25
+    panel = Workbench(outlined)
+    _act(panel, "Variations", OF_MATCHED, read)
+    assert len(panel.record["outlines"]["in_pixels"]["images"]) == 25
+    assert [len(of["rows"]) for of in panel.record["attributes"]] == [10, 0]
+
+
+@pytest.mark.parametrize("section", ACTS)
+def test_a_section_that_the_view_draws_reads_no_labels(
+    section: str, many: dict[str, fo.Dataset], read: list[int]
+) -> None:
+    _act(Workbench(many["objects"]), section, ACTS[section], read)
+    more = OF_MATCHED if section == "Variations" else {}
+    own = type(panels.table.BY_NAME[section])
+    clicks_of = {name for name in dir(own) if getattr(getattr(own, name), "is_click", False)}
+    assert clicks_of == {*ACTS[section], *more, *(FORMS & clicks_of)}
 
 
 def test_whoever_decides_reads_few_samples(many: dict[str, fo.Dataset], read: list[int]) -> None:
@@ -289,7 +315,7 @@ def test_whoever_decides_reads_few_samples(many: dict[str, fo.Dataset], read: li
 def test_every_handler_is_tried() -> None:
     for section in panels.table.every_section():
         if section.NAME in SECTIONS:
-            more = {"Variations": MATCHED, "Ranking": DETECTORS, "Truth": OBJECTS}.get(section.NAME, {})
+            more = {"Ranking": DETECTORS, "Truth": OBJECTS}.get(section.NAME, {})
             pages = [*SECTIONS[section.NAME].values(), *more.values()]
             assert set(handlers(section)) == {name for page in pages for name, _ in clicks(page)}
 
@@ -301,3 +327,16 @@ def _send(panel: Panel, steps: Iterable[Click], read: list[int]) -> None:
         panel.send(method, **params)
         assert not panel.state.get("problem"), method
         assert sum(read) < images, method
+
+
+def _act(panel: Workbench, section: str, acts: dict[str, dict[str, Any]], read: list[int]) -> None:
+    """Choose a section, then click everything in it."""
+    images = len(panel.dataset)
+    panel.load()
+    sample = panel.dataset.first().id
+    _send(panel, [("choose_section", {"value": section})], read)
+    for click, clicked in acts.items():
+        read.clear()
+        panel.act(click, sample=sample, **clicked)
+        assert not panel.state.get("problem"), (click, panel.state["problem"])
+        assert sum(read) < images, click

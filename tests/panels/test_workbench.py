@@ -69,10 +69,6 @@ def test_sections_are_those_of_the_labels_that_are_there(analysed: fo.Dataset) -
         at(panel, section["name"])
         assert (panel.record is None) == (not section["is_data"])
     assert found == groups
-    at(panel, "Images")
-    at(panel, "Classes")
-    assert "classes" in panel.data
-    assert "histogram" not in panel.data  # what was there before is gone
     answers = data_set(quiz())
     kf.compute_label_agreement(answers, "labels", raters=THREE, bootstrap=0)
     found = set(Workbench(answers).load().state["sections"])
@@ -85,13 +81,13 @@ def test_sections_are_those_of_the_labels_that_are_there(analysed: fo.Dataset) -
 
 def test_the_view_is_followed_only_when_it_is_to_be(analysed: fo.Dataset) -> None:
     panel = opened(analysed, "Images")
-    everything = panel.state["found"]
+    everything = panel.record
     panel.request = {"view": analysed.limit(3)}
     (told,) = panel.post("on_change_view")[1]  # the view is told, and asks anew where it follows
     assert told[0] == "patch_panel_data"
-    assert at(panel, "Images").state["found"] == everything
+    assert at(panel, "Images").record == everything
     panel.look_through(follow=True)
-    assert "over 3 images" in panel.state["found"]
+    assert panel.record["images"] == 3
 
 
 def test_a_panel_that_an_operator_loads_anew_stays_where_it_was(trio: fo.Dataset) -> None:
@@ -154,8 +150,8 @@ def test_runs_fields_and_data_sets_may_go_meanwhile(own: fo.Dataset, dataset: fo
 
 def test_a_click_leads_to_images_and_back_again(analysed: fo.Dataset) -> None:
     panel = opened(analysed, "Images")
-    operations = panel.send("images_show_worst")
-    worst = view_worst_first(analysed, "agreement", 25)
+    operations = panel.act("worst")
+    worst = view_worst_first(analysed, "agreement")
     assert samples_of(analysed, operations) == worst.values("id")
     panel.request = {"view": worst}
     assert names(panel.send("back")) == ["clear_view"]

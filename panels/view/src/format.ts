@@ -57,6 +57,17 @@ export function pointsText(value: Maybe): string {
   return alphaText(value == null ? value : 100 * value, 1);
 }
 
+/** A difference of alphas: three decimals, and its sign. */
+export function signedText(value: Maybe): string {
+  return `${value != null && value > 0 ? "+" : ""}${alphaText(value, 3)}`;
+}
+
+/** A number of no fixed scale, such as a distance in pixels, with at most three significant digits. */
+export function significantText(value: Maybe): string {
+  if (value == null) return UNDEFINED;
+  return typeset(Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(3))));
+}
+
 export function countText(count: number): string {
   return typeset(String(Math.round(count)));
 }
@@ -69,6 +80,11 @@ export function percentText(share: Maybe): string {
   if (percent >= 99.5 && percent < 100) return `>${NO_BREAK}99${NO_BREAK}%`;
   const text = percent >= 100 ? percent.toFixed(0) : String(Number(percent.toPrecision(2)));
   return `${typeset((share < 0 ? "-" : "") + text)}${NO_BREAK}%`;
+}
+
+/** A rate for every 100, as a percentage. */
+export function per100Text(rate: Maybe): string {
+  return percentText(rate == null ? rate : rate / 100);
 }
 
 /** A number of things; `several` where the plural is not the noun with an s. */

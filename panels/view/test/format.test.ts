@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { alphaText, countText, intervalText, numberOf, percentText, plain, pointsText, withInterval } from "../src/format";
+import { alphaText, countText, intervalText, numberOf, percentText, plain, pointsText, significantText, withInterval } from "../src/format";
 
 const spaced = (text: string) => text.replace(/\u00a0/g, " ");
 
@@ -16,6 +16,9 @@ describe("numbers are shown as Python shows them", () => {
     );
     expect([1.005, 2.675, 0.145, 1.115].map((value) => alphaText(value))).toEqual(["1.00", "2.67", "0.14", "1.11"]);
     expect([0.0625, 0.1875].map((value) => alphaText(value, 3))).toEqual(["0.062", "0.188"]);
+  });
+  it("has three digits of what has no fixed scale", () => {
+    expect([0.038, -1402.3, 100, 12.345, null].map(significantText)).toEqual(["0.038", "−1,402", "100", "12.3", "undefined"]);
   });
   it("keeps an interval in one line, with the decimals that it needs", () => {
     expect(withInterval(0.689, [0.634, 0.746])).toBe("0.69\u00a0[0.63,\u00a00.75]");

@@ -17,6 +17,9 @@ type MatrixProps = {
   onClick?: (row: number, column: number) => void;
 };
 
+/** A name breaks where it has to: columns stay narrow. */
+const HEAD = { fontWeight: 500, fontSize: 12.5, lineHeight: 1.2, px: 0.25, overflowWrap: "anywhere", hyphens: "auto" } as const;
+
 /** How full the colour of a value is: 0 to 1. */
 export function strengthOf(value: number, [from, to]: readonly [number, number]): number {
   return Math.min(Math.max((value - from) / (to - from || 1), 0), 1);
@@ -30,7 +33,7 @@ export function Matrix({ label, rows, columns, values, domain, show, title, onCl
         <tr>
           <td />
           {columns.map((name, at) => (
-            <Box component="th" scope="col" key={at} sx={{ fontWeight: 500, maxWidth: 120, px: 0.5 }}>
+            <Box component="th" scope="col" key={at} sx={{ ...HEAD, minWidth: 48, maxWidth: 64 }}>
               <Name of={name} />
             </Box>
           ))}
@@ -39,7 +42,7 @@ export function Matrix({ label, rows, columns, values, domain, show, title, onCl
       <tbody>
         {rows.map((name, row) => (
           <tr key={row}>
-            <Box component="th" scope="row" sx={{ fontWeight: 500, textAlign: "right", maxWidth: 160, px: 0.5 }}>
+            <Box component="th" scope="row" sx={{ ...HEAD, textAlign: "right", maxWidth: 120 }}>
               <Name of={name} />
             </Box>
             {columns.map((_, column) => {

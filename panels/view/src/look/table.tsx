@@ -36,22 +36,24 @@ type SortableProps<Row> = {
   keyOf: (row: Row) => string;
   onClick?: (row: Row) => void;
   first?: Order;
+  /** The row whose further numbers stand beside the table. */
+  isChosen?: (row: Row) => boolean;
 };
 
 /** A table that can be sorted by a column; a row is a click, and so is Enter on it. */
-export function Sortable<Row>({ label, rows, columns, keyOf, onClick, first }: SortableProps<Row>) {
+export function Sortable<Row>({ label, rows, columns, keyOf, onClick, first, isChosen }: SortableProps<Row>) {
   const [order, setOrder] = useState<Order | null>(first ?? null);
   const turn = (key: string) =>
     setOrder((now) => ({ key, descending: now?.key === key ? !now.descending : false }));
   return (
-    <Table size="small" aria-label={label} sx={{ "& td, & th": { fontSize: 13, px: 1, py: 0.5 } }}>
+    <Table size="small" aria-label={label} sx={{ "& td, & th": { fontSize: 13, px: 0.5, py: 0.5 } }}>
       <TableHead>
         <TableRow>
           {columns.map((column) => (
             <TableCell key={column.key} align={column.isNumber ? "right" : "left"} title={column.hover}
               sortDirection={order?.key === column.key ? (order.descending ? "desc" : "asc") : false}>
               {column.by ? (
-                <TableSortLabel active={order?.key === column.key} direction={order?.descending ? "desc" : "asc"}
+                <TableSortLabel hideSortIcon active={order?.key === column.key} direction={order?.descending ? "desc" : "asc"}
                   onClick={() => turn(column.key)} sx={FOCUS}>
                   {column.title}
                 </TableSortLabel>
@@ -62,7 +64,7 @@ export function Sortable<Row>({ label, rows, columns, keyOf, onClick, first }: S
       </TableHead>
       <TableBody>
         {sorted(rows, columns, order).map((row) => (
-          <TableRow key={keyOf(row)} {...(onClick ? clickable(() => onClick(row)) : {})}>
+          <TableRow key={keyOf(row)} selected={isChosen?.(row)} {...(onClick ? clickable(() => onClick(row)) : {})}>
             {columns.map((column) => (
               <TableCell key={column.key} align={column.isNumber ? "right" : "left"} sx={column.isNumber ? NUMBERS : {}}>
                 {column.show(row)}

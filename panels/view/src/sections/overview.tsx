@@ -1,20 +1,20 @@
 import React from "react";
-import type { ReactNode } from "react";
-import { getSampleSrc } from "../app";
-import { alphaText, countText, intervalText, numberOf, plain, pointsText, withInterval } from "../format";
+import { alphaText, countText, intervalText, plain, pointsText } from "../format";
 import type { Interval, Maybe } from "../format";
+import { domainOf, ofAlpha } from "../look/alphas";
+import type { Ranking } from "../look/alphas";
 import { Card, Figure } from "../look/card";
+import { More } from "../look/more";
 import { Ranked } from "../look/ranked";
-import type { RankedRow } from "../look/ranked";
 import { Scale } from "../look/scale";
 import type { Bands } from "../look/scale";
 import { FOCUS, grid, TWO_LINES } from "../look/styles";
-import { Alert, Box, Button, ButtonBase, Stack, Typography } from "../mui";
+import { Thumbnail } from "../look/thumbnail";
+import type { RatedImage } from "../look/thumbnail";
+import { Alert, Box, ButtonBase, Stack, Typography } from "../mui";
 import type { SectionProps } from "./section";
 
 /** `panels/data/overview.py` */
-type Ranking = { name: string; value: Maybe; low: Maybe; high: Maybe; title: string; images: number };
-type Worst = { sample_id: string; file: string; alpha: Maybe; labels: number; path: string };
 type Ceiling = { value: number; low: Maybe; high: Maybe; is_measured: boolean; route: string };
 export type OverviewRecord = {
   run: string;
@@ -29,8 +29,8 @@ export type OverviewRecord = {
   sentences: Partial<Record<string, string>>;
   differences: Ranking[];
   furthest: Ranking[];
-  hardest: Ranking[];
-  worst: Worst[];
+  hardest: (Ranking & { is_ranked: boolean })[];
+  worst: RatedImage[];
   ceiling: Ceiling | null;
   advice: { short: string; text: string } | null;
   changed: number;
@@ -55,10 +55,6 @@ export function Overview(props: Props) {
       {record.note && <Alert severity="info" sx={{ py: 0 }}>{record.note}</Alert>}
     </Stack>
   );
-}
-
-function More({ children, onClick }: { children: ReactNode; onClick: () => void }) {
-  return <Button size="small" onClick={onClick} sx={{ ...FOCUS, py: 0, minWidth: 0, textTransform: "none" }}>{children}</Button>;
 }
 
 function Agreement({ record: { alpha, interval, bands, notation, sentences }, go }: Props) {
@@ -87,12 +83,6 @@ function Figures({ record: { images, raters, objects, disputes }, go }: Props) {
       <Figure value={countText(disputes.open)} name="open disputes" title={decided} onClick={() => go("Decide")} />
     </Box>
   );
-}
-
-/** A row with an alpha and its interval. */
-function ofAlpha({ name, value, low, high, images }: Ranking, colour?: string): RankedRow {
-  const title = `${withInterval(value, [low, high])} on ${numberOf(images, "image")}`;
-  return { key: name, name, value, interval: [low, high], text: alphaText(value), title, colour };
 }
 
 function Differences({ record: { differences, sentences }, frame, act, go }: Props) {
@@ -125,15 +115,10 @@ function Furthest({ record: { furthest, sentences }, frame, act, go }: Props) {
 function Hardest({ record: { hardest, sentences }, act, go }: Props) {
   if (!hardest.length) return null;
   return (
-    <Card title={sentences.Classes ?? "Hardest classes"} action={<More onClick={() => go("Classes")}>all</More>}>
+    <Card title={sentences.Classes ?? "Classes, each on too few images to call one the hardest"} action={<More onClick={() => go("Classes")}>all</More>}>
       <Ranked rows={hardest.map((one) => ofAlpha(one))} domain={domainOf(hardest)} onClick={(name) => act("category", { name })} />
     </Card>
   );
-}
-
-/** From 0, or below where a value is, to 1. */
-function domainOf(rows: Ranking[]): [number, number] {
-  return [Math.min(0, ...rows.flatMap(({ value, low }) => [value ?? 0, low ?? 0])), 1];
 }
 
 function NextSteps({ record, act, go }: Props) {
@@ -177,19 +162,5 @@ function WorstImages({ record: { worst }, act }: Props) {
         {worst.map((image) => <Thumbnail key={image.sample_id} image={image} onClick={() => act("open", { sample: image.sample_id })} />)}
       </Box>
     </Card>
-  );
-}
-
-function Thumbnail({ image: { file, alpha, labels, path }, onClick }: { image: Worst; onClick: () => void }) {
-  const about = `${plain(file)}: alpha ${alphaText(alpha)}, ${numberOf(labels, "label")}`;
-  return (
-    <ButtonBase onClick={onClick} title={about} aria-label={about}
-      sx={{ ...FOCUS, position: "relative", height: 50, borderRadius: 1, overflow: "hidden" }}>
-      <Box component="img" src={getSampleSrc(path)} alt="" sx={{ width: "100%", height: "100%", objectFit: "cover" }} />
-      <Box component="span" sx={{ position: "absolute", right: 3, bottom: 3, px: 0.5, borderRadius: 0.5, fontSize: 12,
-        bgcolor: "rgba(0, 0, 0, 0.75)", color: "#fff" }}>
-        {alphaText(alpha)}
-      </Box>
-    </ButtonBase>
   );
 }

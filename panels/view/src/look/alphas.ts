@@ -1,0 +1,17 @@
+/** Rows of alphas, as `Ranked` of `panels/data/ranked.py` has them. */
+import { alphaText, numberOf, withInterval } from "../format";
+import type { Maybe } from "../format";
+import type { RankedRow } from "./ranked";
+
+export type Ranking = { name: string; value: Maybe; low: Maybe; high: Maybe; title: string; images: number };
+
+/** A row with an alpha and its interval. */
+export function ofAlpha({ name, value, low, high, images }: Ranking, colour?: string): RankedRow {
+  const title = `${withInterval(value, [low, high])} on ${numberOf(images, "image")}`;
+  return { key: name, name, value, interval: [low, high], text: alphaText(value), title, colour };
+}
+
+/** From 0, or below where a value is, to 1. */
+export function domainOf(rows: readonly Ranking[]): [number, number] {
+  return [Math.min(0, ...rows.flatMap(({ value, low }) => [value ?? 0, low ?? 0])), 1];
+}
