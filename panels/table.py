@@ -4,11 +4,16 @@ from collections.abc import Iterator
 
 from .data.base import DataSection
 from .data.ceiling import CeilingSection
+from .data.masks import MasksSection
+from .data.noise import NoiseSection
 from .data.overview import OverviewSection
 from .data.published import PublishedSection
+from .data.questions import QuestionsSection, TeamsSection
+from .data.ranking import RankingSection
 from .data.runs import RunsSection
 from .data.threshold import ThresholdSection
-from .sections import agreement, decide, masks, noise, questions, ranking, raters, variations
+from .data.truth import TruthSection
+from .sections import agreement, decide, raters, variations
 from .sections.base import Section
 
 GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
@@ -17,16 +22,16 @@ GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
         variations.VariationsSection(),
         agreement.ImagesSection(),
         agreement.ClassesSection(),
-        questions.QuestionsSection(),
-        masks.MasksSection(),
+        QuestionsSection(),
+        MasksSection(),
     ),
-    "Raters": (raters.RatersSection(), questions.TeamsSection()),
+    "Raters": (raters.RatersSection(), TeamsSection()),
     "Decide": (decide.DecideSection(),),
     "Models": (
         CeilingSection(),
-        masks.TruthSection(),
-        ranking.RankingSection(),
-        noise.NoiseSection(),
+        TruthSection(),
+        RankingSection(),
+        NoiseSection(),
     ),
     "Runs": (RunsSection(), ThresholdSection()),
 }

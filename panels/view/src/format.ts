@@ -71,6 +71,11 @@ export function percentText(share: Maybe): string {
   return `${typeset((share < 0 ? "-" : "") + text)}${NO_BREAK}%`;
 }
 
+/** A measure of any size, with as many significant digits. */
+export function significantText(value: Maybe, digits = 3): string {
+  return value == null ? UNDEFINED : typeset(String(Number(value.toPrecision(digits))));
+}
+
 /** A number of things; `several` where the plural is not the noun with an s. */
 export function numberOf(count: number, one: string, several = `${one}s`): string {
   return `${countText(count)} ${count === 1 ? one : several}`;
