@@ -1,4 +1,4 @@
-"""All sections in their groups: those that the view draws (`DataSection`), and those that Python describes."""
+"""All sections, which the view draws, in their groups."""
 
 from collections.abc import Iterator
 
@@ -7,38 +7,30 @@ from .data.ceiling import CeilingSection
 from .data.classes import ClassesSection
 from .data.decide import DecideSection, GuidelineSection, ResultsSection, TrainingSection
 from .data.images import ImagesSection
+from .data.masks import MasksSection
+from .data.noise import NoiseSection
 from .data.overview import OverviewSection
 from .data.published import PublishedSection
+from .data.questions import QuestionsSection, TeamsSection
+from .data.ranking import RankingSection
 from .data.raters import RatersSection
 from .data.runs import RunsSection
 from .data.threshold import ThresholdSection
+from .data.truth import TruthSection
 from .data.variations import DifferencesSection
-from .sections import masks, noise, questions, ranking
-from .sections.base import Section
 
-GROUPS: dict[str, tuple[DataSection | Section, ...]] = {
+GROUPS: dict[str, tuple[DataSection, ...]] = {
     "Overview": (OverviewSection(), PublishedSection()),
-    "Differences": (
-        DifferencesSection(),
-        ImagesSection(),
-        ClassesSection(),
-        questions.QuestionsSection(),
-        masks.MasksSection(),
-    ),
-    "Raters": (RatersSection(), questions.TeamsSection()),
+    "Differences": (DifferencesSection(), ImagesSection(), ClassesSection(), QuestionsSection(), MasksSection()),
+    "Raters": (RatersSection(), TeamsSection()),
     "Decide": (DecideSection(), TrainingSection(), GuidelineSection(), ResultsSection()),
-    "Models": (
-        CeilingSection(),
-        masks.TruthSection(),
-        ranking.RankingSection(),
-        noise.NoiseSection(),
-    ),
+    "Models": (CeilingSection(), TruthSection(), RankingSection(), NoiseSection()),
     "Runs": (RunsSection(), ThresholdSection()),
 }
 """Name of a group, which is a tab, -> its sections."""
 
 
-def every_section() -> Iterator[DataSection | Section]:
+def every_section() -> Iterator[DataSection]:
     for sections in GROUPS.values():
         yield from sections
 

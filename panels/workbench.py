@@ -331,6 +331,8 @@ def follow(asked: Asked, led: Led) -> dict[str, Any]:
     if led.operator is not None:
         ctx.prompt(f"{PLUGIN}/{led.operator}", params=dict(led.given))
     grid = None if led.view is None else show_view(ctx, asked.within(led.view), led.text)
+    if led.fields:
+        ctx.ops.set_active_fields(list(led.fields))
     return {"grid": grid, "said": led.said}
 
 

@@ -45,6 +45,7 @@ OPERATIONS: dict[str, Told] = {
     "set_panel_data": nothing,
     "clear_panel_data": nothing,
     "set_panel_title": nothing,
+    "set_active_fields": nothing,
     "show_panel_output": nothing,
     "prompt_user_for_operation": nothing,
     "register_panel": nothing,

@@ -1,6 +1,6 @@
 """What every section has that the view draws: what was asked, what is answered, and where a click leads."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
@@ -60,7 +60,8 @@ class Asked:
 class Led:
     """Where a click leads: to a view in the grid, a sample, or the form of an operator; `said` is told the user.
 
-    `text` says what is in the view, in the plural, as in "images in dispute".
+    `text` says what is in the view, in the plural, as in "images in dispute"; `fields` are the label fields that are
+    ticked then, by default those that are.
     """
 
     view: Any = None
@@ -69,6 +70,7 @@ class Led:
     operator: str | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
     said: str = ""
+    fields: Sequence[str] = ()
 
 
 Own = TypeVar("Own", bound="DataSection")

@@ -115,10 +115,10 @@ class App:
             among.first.get_by_role("radio", name=title_of(name), exact=True).click()
         self.expect_section(name)
         for page in pages:
-            if isinstance(BY_NAME[name], DataSection):
-                self.raters().get_by_role("radio", name=page, exact=True).click()
-            else:
-                self._press(self.raters().get_by_role("button", name=page, exact=True).last)
+            among = self.raters().get_by_role("main").get_by_role("radio", name=page, exact=True)
+            among.click()
+            expect(among).to_be_checked()
+            self.expect_idle(RATERS)
         return self.raters()
 
     def _press(self, button: Locator) -> None:

@@ -40,7 +40,12 @@ OBJECTS: Pages = {
         "Every two": "agree most",
         "Sessions": "No rater has several sessions",
     },
-    "Threshold": {"Calibration": "", "Sensitivity": "", "Types": "", "Published": "Similarity"},
+    "Threshold": {
+        "Calibration": "",
+        "Sensitivity": "its images, the lowest alpha first",
+        "Types": "Findings of each type",
+        "Published": "Similarity",
+    },
     "Ceiling": {
         "Interval": "No model can be expected to pass",
         "Subsets": "Over the subsets",
@@ -61,7 +66,7 @@ MASKS: Pages = {
         "Divisions": "Regions of two raters: adjusted Rand index",
         "Images": "agree on",
     },
-    "Truth": {"": "Raters against"},
+    "Truth": {"": "Click a row to compare raters with it"},
     "Ranking": {"Detectors": "who is best depends on whose labels you trust", "Curves": "sharp reaches"},
     "Decide": {"": "regions in dispute decided"},
     "Results": {"": "Hand over"},
@@ -69,10 +74,10 @@ MASKS: Pages = {
 
 LABELS: Pages = {
     "Questions": {
-        "Agreement": "Raters agree well on",
+        "Agreement": "Coefficients of each question",
         "Concepts": "",
         "Images": "images in dispute",
-        "Raters": "Cohen's κ",
+        "Raters": "Each cell: how far two raters agree",
         "Over time": "the interval is",
         "Who is right": "most often take",
     },

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import fiftyone as fo
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, LabelStack, boundary_agreement, region_agreement
 from kalos_core.figures.pixels import pixel_title
+from panels.data.truth import consensus_title
 from tests.fiftyone_bridge.scenes import FIVE, seen_by_five
 from tests.fiftyone_bridge.stacks import CLASSES, MAPS, RATERS, RATIO, add_maps, small
 from tests.operators.calls import data_set
@@ -32,59 +35,66 @@ def test_each_section_offers_the_run_that_is_missing() -> None:
     dataset = add_maps(data_set(small))
     assert "3 raters, masks, 3 images" in Workbench(dataset).load().text()
     kf.estimate_truth(dataset, "truth", methods=["any"])
-    assert prompted(opened(dataset, "Masks").send("make"))[0] == "compute_pixel_agreement"
-    assert prompted(opened(dataset, "Ranking", "Curves").send("make"))[0] == "rank_detectors"
+    assert opened(dataset, "Masks").invitation["operator"] == "compute_pixel_agreement"
+    assert opened(dataset, "Ranking").invitation["operator"] == "rank_detectors"
     kf.compute_pixel_agreement(dataset, "pixels")
     kf.delete_run(dataset, "truth")
-    assert prompted(opened(dataset, "Truth").send("make"))[0] == "estimate_truth"
+    assert opened(dataset, "Truth").invitation["operator"] == "estimate_truth"
 
 
 def test_raters_of_masks_and_their_images(stack: fo.Dataset) -> None:
-    panel = opened(stack, "Masks", "Raters")
+    panel = opened(stack, "Masks")
     assert panel.state["sections"] == ["Masks", "Truth", "Ranking", "Runs"]  # nobody annotated objects
-    assert pixel_title(31 / 60, 3) in panel.text()
-    rows = panel.rows("mask_rows")
-    assert [entry["rater"] for entry in rows] == list(RATERS)
+    shown = panel.record["shown"]
+    assert shown["title"] == pixel_title(31 / 60, 3)
+    assert [row["name"] for row in shown["raters"]] == list(RATERS)
     performance = kf.load_details(stack, "pixels").details.performance
-    assert rows[0]["sensitivity"] == f"{performance.sensitivity[0]:.3f}"
-    clicked = panel.send("masks_click_tree", x=0, y=panel.state["leaves"].index("cid"))
-    assert samples_of(stack, clicked) == ids(stack, 1, 0)  # of cid, the least agreement first
-    assert samples_of(stack, panel.send("masks_click_rater", row=0)) == ids(stack, 1, 0, 2)
-    panel.send("choose_page", value="Images")
-    (curve,) = panel.data["ratio"]
+    assert [row["shares"]["sensitivity"] for row in shown["raters"]] == performance.sensitivity.tolist()
+    assert shown["tree"]["title"]
+    assert samples_of(stack, panel.act("rater", name="cid")) == ids(stack, 1, 0)  # of cid, the least agreement first
+    assert samples_of(stack, panel.act("rater", name="ann")) == ids(stack, 1, 0, 2)
+    shown = panel.choose(page="Images").record["shown"]
+    (curve,) = shown["ratio"]["traces"]
     np.testing.assert_allclose(curve["y"], RATIO)
-    assert [entry["file"] for entry in panel.rows("mask_images")] == ["1.png", "0.png"]
-    assert sample_of(panel.send("masks_click_image", row=1)) == stack.first().id
-    assert "properties" not in panel.shown  # a comparison with the images was not asked for
-    panel.state["run"] = "nothing"
-    panel.send("masks_click_rater", row=0)
-    assert "expected one of the pixels runs" in panel.state["problem"]
+    assert [row["file"] for row in shown["images"]] == ["1.png", "0.png"]
+    assert sample_of(panel.act("open", sample=shown["images"][1]["sample_id"])) == stack.first().id
+    assert shown["properties"] is None  # a comparison with the images was not asked for
+    panel.act("rater", name="nobody")
+    assert "got 'nobody'" in panel.state["problem"]
 
 
 def test_raters_against_each_consensus(stack: fo.Dataset) -> None:
     panel = opened(stack, "Truth")
-    assert "any marks 1.7 times as many pixels as 0.5" in panel.text()
-    assert [entry["pixels"] for entry in panel.rows("consensus_rows")] == ["5", "3"]
-    panel.send("truth_click_consensus", row=1)
-    assert panel.state["consensus"] == "0.5"
-    panel.send("truth_click_consensus", row=0)
-    assert [entry["sensitivity"] for entry in panel.rows("against_rows")] == ["0.800", "0.800", "0.200"]
+    shown = panel.record["shown"]
+    assert shown["title"] == "How the truth is estimated matters: any marks 1.7 times as many pixels as 0.5"
+    assert [row["pixels"] for row in shown["consensuses"]] == [5, 3]
+    assert panel.choose(consensus="0.5").record["shown"]["consensus"] == "0.5"
+    raters = panel.choose(consensus="any").record["shown"]["raters"]
+    assert [row["shares"]["sensitivity"] for row in raters] == [0.8, 0.8, 0.2]
+
+
+def test_ways_that_mark_as_many_pixels_are_not_told_to_matter() -> None:
+    truths = {name: SimpleNamespace(pixels=pixels) for name, pixels in (("0.5", 1000), ("staple", 1004))}
+    said = "However the truth is estimated, about as many pixels are true (1,000 to 1,004)"
+    assert consensus_title({"of": "pixels"}, truths) == said
 
 
 def test_ranks_and_curves(stack: fo.Dataset) -> None:
-    panel = opened(stack, "Ranking", "Detectors")
-    rows, ranking = panel.rows("ranks"), kf.load_run(stack, "detectors").result.ranking
-    assert len(panel.data["bump"]) == 2
-    assert [entry["reference"] for entry in rows] == kf.load_metrics(stack, "detectors").metrics["truths"]
+    panel = opened(stack, "Ranking")
+    shown, ranking = panel.record["shown"], kf.load_run(stack, "detectors").result.ranking
+    assert panel.record["pages"] == ["Detectors", "Curves"]
+    assert shown["references"] == kf.load_metrics(stack, "detectors").metrics["truths"]
     # what ann annotated scores higher than all else in any image, and under the poor detector it does not
-    assert rows[0]["d0"].replace("\xa0", " ") == "1.000 (1, best in 100 %)"  # of so few images there is no interval
-    assert rows[1]["d1"].replace("\xa0", " ").startswith(f"{ranking.values[1, 1]:.3f} (2, best in ")
-    panel = opened(stack, "Ranking", "Curves")
-    assert "good reaches" in panel.text()
-    panel.send("ranking_change_detector", value="poor")
-    panel.send("ranking_change_reference", value="bob")
-    for said in ("poor reaches", "Under bob: ", "good finds boundaries best: F1 "):
-        assert said in panel.text()
+    best = shown["cells"][0][0]
+    assert (best["value"]["value"], best["rank"], best["best"]) == (1, 1, 1)
+    assert best["value"]["low"] is None  # of so few images there is no interval
+    assert (shown["cells"][1][1]["value"]["value"], shown["cells"][1][1]["rank"]) == (ranking.values[1, 1], 2)
+    assert prompted(panel.act("again"))[0] == "rank_detectors"
+    assert "good reaches" in panel.choose(page="Curves").record["shown"]["of_detector"][0]["title"]
+    shown = panel.choose(page="Curves", detector="poor", reference="bob").record["shown"]
+    said = " ".join(figure["title"] for figure in (*shown["of_detector"], *shown["of_reference"]))
+    for text in ("poor reaches", "Under bob: ", "good finds boundaries best: F1 "):
+        assert text in said
 
 
 # ---- boundaries and divisions of every two raters ----
@@ -93,8 +103,8 @@ def test_ranks_and_curves(stack: fo.Dataset) -> None:
 def test_boundaries_by_pair_class_and_image(masks: fo.Dataset) -> None:
     """Of image 1 cid's object is a column wider: of the 28 + 30 pixels of two boundaries, 6 + 8 are 1 apart."""
     kf.compute_pixel_agreement(masks, "plain")
-    assert "did not compare boundaries" in opened(masks, "Masks", "Boundaries").text()
-    assert "did not compare divisions" in opened(masks, "Masks", "Divisions").text()
+    for page in ("Boundaries", "Divisions"):
+        assert opened(masks, "Masks").choose(page=page).record["shown"]["title"] == ""  # it was not compared
     with pytest.raises(InputError, match="expected a run that compared divisions, got 'plain'"):
         kf.divisions_of(masks, "plain")
     kf.delete_run(masks, "plain")
@@ -110,13 +120,15 @@ def test_boundaries_by_pair_class_and_image(masks: fo.Dataset) -> None:
     # named classes divide an image, too, with what has none as a region
     divided = region_agreement(stacks, bootstrap=0)
     np.testing.assert_array_equal(kf.divisions_of(masks, "pixels").values, divided.values)
-    panel = opened(masks, "Masks", "Boundaries")
-    assert apart.headline.splitlines()[1] in panel.text()
-    assert [entry["class"] for entry in panel.rows("paired_classes")] == ["road", "car"]
-    assert [entry["rater_b"] for entry in panel.rows("paired_raters")] == ["bob", "cid", "cid"]
-    assert [entry["file"] for entry in panel.rows("paired_images")] == ["0.png", "1.png"]
-    assert sample_of(panel.send("masks_click_image", row=0)) == panel.state["image_ids"][0] == ids(masks, 0)[0]
-    assert samples_of(masks, panel.send("masks_show_worst")) == ids(masks, 0, 1)
+    panel = opened(masks, "Masks").choose(page="Boundaries")
+    shown = panel.record["shown"]
+    assert [shown["title"], shown["over"]] == apart.headline.splitlines()
+    assert [row["names"] for row in shown["classes"]] == [["road"], ["car"]]
+    assert [row["names"] for row in shown["pairs"]] == [["ann", "bob"], ["ann", "cid"], ["bob", "cid"]]
+    assert [row["names"] for row in shown["images"]] == [["0.png"], ["1.png"]]
+    assert [row["values"]["average"]["value"] for row in shown["images"]] == pytest.approx([first, 2 / 3 * 14 / 58])
+    assert sample_of(panel.act("open", sample=shown["images"][0]["sample"])) == ids(masks, 0)[0]
+    assert samples_of(masks, panel.act("worst", name="boundaries")) == ids(masks, 0, 1)
 
 
 NUMBERED = [
@@ -143,15 +155,14 @@ def test_divisions_by_pair_and_image() -> None:
     marked = [[[1] * 6, [1, 1, 1, 0, 0, 0], [1] * 6], [[1] * 6, [1] * 6]]  # all that is not 0
     counts = [np.sum(rows, axis=0).tolist() for rows in marked]
     assert [sample["pixels_rater_count"].get_map()[0].tolist() for sample in numbered] == counts
-    panel = opened(numbered, "Masks", "Divisions")
-    assert found.headline.splitlines()[1] in panel.text()
-    rows = panel.rows("paired_raters")
-    assert [(one["rater_a"], one["rater_b"]) for one in rows] == [("ann", "bob"), ("ann", "cid"), ("bob", "cid")]
-    assert rows[1]["adjusted_rand"] == "0.24"  # of the one image that both divided: no interval
-    assert [one["file"] for one in panel.rows("paired_images")] == ["1.png", "0.png"]
-    assert "paired_classes" not in panel.shown
-    assert sample_of(panel.send("masks_click_image", row=0)) == numbered.last().id
-    assert samples_of(numbered, panel.send("masks_show_worst")) == ids(numbered, 1, 0)
+    panel = opened(numbered, "Masks").choose(page="Divisions")
+    shown = panel.record["shown"]
+    assert [row["names"] for row in shown["pairs"]] == [["ann", "bob"], ["ann", "cid"], ["bob", "cid"]]
+    alike = shown["pairs"][1]["values"]["adjusted_rand"]
+    assert (alike["value"], alike["low"]) == (pytest.approx(8 / 33), None)  # of the one image that both divided
+    assert [row["names"] for row in shown["images"]] == [["1.png"], ["0.png"]]
+    assert shown["classes"] == []
+    assert samples_of(numbered, panel.act("worst", name="divisions")) == ids(numbered, 1, 0)
     kf.delete_run(numbered, "pixels")
     assert not numbered.has_field("pixels_adjusted_rand")
 
@@ -162,28 +173,30 @@ def test_divisions_by_pair_and_image() -> None:
 def test_who_is_right_about_objects() -> None:
     dataset = data_set(seen_by_five)
     kf.estimate_truth(dataset, "votes", raters=FIVE)
-    panel = opened(dataset, "Truth")
-    assert "12 of 19 things that anybody annotated are objects at quorum 0.5" in panel.text()
-    assert "least_sure" not in panel.shown
+    shown = opened(dataset, "Truth").record["shown"]
+    assert shown["title"] == "12 of 19 things that anybody annotated are objects at quorum 0.5"
+    assert shown["estimate"] is None
     kf.estimate_truth(dataset, "right", raters=FIVE, model="confusion", quorum=[0.5, 0.999])
     panel = opened(dataset, "Truth")
-    assert "`right_existence` that of any. 1 is decided otherwise than most of their raters say" in panel.text()
-    assert "Fewer than 4 raters" not in panel.text()
-    _, again = prompted(panel.send("truth_estimate"))
+    estimate = panel.record["shown"]["estimate"]
+    assert "right_existence that of any. 1 is decided otherwise than most of their raters say" in estimate["text"]
+    assert estimate["warnings"] == []
+    _, again = prompted(panel.act("estimate"))
     assert again is not None
     assert (again["model"], again["quorum"]) == ("confusion", "0.5, 0.999")
     order = np.lexsort((np.array(dataset.values("id")), np.array(dataset.values("right_confidence"))))
-    assert samples_of(dataset, panel.send("truth_show_least_sure")) == ids(dataset, *order)
-    view = view_of(dataset, panel.send("truth_click_skill", y=0))  # eve missed all cats, and has six of her own
+    assert samples_of(dataset, panel.act("least_sure")) == ids(dataset, *order)
+    assert estimate["skills"][0]["rater"] == "eve"  # she missed all cats, and has six of her own
+    view = view_of(dataset, panel.act("rater", name="eve", consensus="confusion 0.5"))
     assert view.values("id") == dataset.values("id")
     assert (view.count("eve.detections"), view.has_field("ann")) == (6, False)
     assert panel.grids[-1]["text"] == "12 images with what eve annotated otherwise than confusion 0.5, or missed"
-    panel.send("truth_change_truth_rater", value="5")
-    assert panel.state["titles"]["confusion"][0].startswith("eve")
-    panel.send("truth_click_consensus", row=1)
-    assert panel.state["titles"]["against"][0].startswith("Against confusion 0.999")
+    shown = panel.choose(rater="eve", consensus="confusion 0.999").record["shown"]
+    assert shown["estimate"]["confusion"]["title"].startswith("eve")
+    assert shown["against"].startswith("Against confusion 0.999")
     kf.estimate_truth(dataset, "three", raters=FIVE[:3], model="weighted")
-    assert "**Fewer than 4 raters** can hardly be told apart" in opened(dataset, "Truth").text()
+    (warning, *_) = opened(dataset, "Truth").record["shown"]["estimate"]["warnings"]
+    assert warning.startswith("Fewer than 4 raters can hardly be told apart")
 
 
 @pytest.mark.parametrize("similarity", first(["centroid", "box_iou"]))
@@ -191,7 +204,7 @@ def test_the_form_of_who_is_right_opens_as_the_truth_was_made(similarity: str) -
     dataset = data_set(seen_by_five)
     how = {"similarity": similarity, "threshold": 0.6, "quorum": [0.4, 1], "raters": FIVE[:4], "classes": ("cat",)}
     run = kf.estimate_truth(dataset, "votes", **how)
-    operator, filled = prompted(opened(dataset, "Truth").send("truth_estimate"))
+    operator, filled = prompted(opened(dataset, "Truth").act("estimate"))
     again = made_again(dataset, operator, filled)
     assert again.settings == {**run.settings, "model": "confusion"}
     assert again.selection == run.selection

@@ -15,7 +15,6 @@ import kalos_core.fiftyone as kf
 import panels
 from kalos_core import KalosWarning
 from kalos_core.fiftyone.dataset.objects import read_labels
-from panels.parts.events import handlers
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import SCENES, make_samples
 from tests.fiftyone_bridge.stacks import GOOD, small
@@ -28,37 +27,8 @@ IMAGES, FEWER = 300, 120
 """More than all values of the samples that the panel beside them shows, and than those of the tables of a panel."""
 
 Click = tuple[str, dict[str, Any]]
-Page = list[str | Click]
-"""Names of handlers, or names with what the App sends besides `ANYWHERE`."""
+"""What the App sends."""
 
-ANYWHERE = {"row": 0, "column": 2, "idx": 0, "trace_idx": 0, "x": 0, "y": 0, "place": 0}
-
-SECTIONS: dict[str, dict[str, Page]] = {
-    },
-    "Noise": {
-        "Events": [("click_event", {"idx": 4}), "click_stage"],
-        "Images": ["click_image"],
-        "Raters": [("click_rater", {"row": 1}), "show_changed"],
-    },
-    "Questions": {
-        "Agreement": ["click_kappa", "click_row", "click_grades"],
-        "Concepts": ["click_concept"],
-        "Images": ["show_disputes", "click_dot", "click_image"],
-        "Raters": [("click_accuracy", {"y": 3}), ("change_question", {"value": "label"})],
-        "Who is right": ["click_skill", "show_least_sure", ("change_judge", {"value": "1"}), "estimate"],
-    },
-    "Teams": {"": [("change_team_question", {"value": "label"}), "click_row", "click_bar"]},
-    "Masks": {
-        "Raters": [("change_mask_class", {"value": "marked"}), "click_tree", "click_rater"],
-        "Images": ["click_image"],
-        "Boundaries": ["show_worst"],
-        "Divisions": ["show_worst"],
-    },
-    "Truth": {"": [("click_consensus", {"row": 1})]},
-    "Ranking": {"": [("change_measure", {"value": "EER"}), ("click_tau", {"y": 1}), "click_reference"]},
-}
-"""Section -> page -> what can be clicked."""
-OBJECTS: dict[str, Page] = {"": [("change_truth_rater", {"value": "1"}), "click_skill", "show_least_sure", "estimate"]}
 ACTS: dict[str, dict[str, dict[str, Any]]] = {
     "Raters": {
         "rater": {"rater": "bob"},
@@ -83,9 +53,6 @@ OF_MATCHED: dict[str, dict[str, Any]] = {"furthest": {}, "attribute": {"name": "
 """Those of *Differences* that need a run with boundaries and attributes."""
 FORMS = {"find", "load", "agree", "sheet"}
 """Clicks that open a form, or draw a few examples."""
-DETECTORS: dict[str, Page] = {
-    "Curves": [("change_detector", {"value": "poor"}), ("change_reference", {"value": "ann"})]
-}
 DECIDING = ("Training list", "Guideline", "Results", "Decide")
 
 
@@ -103,24 +70,51 @@ DRAWN: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"click": "images", "tag": "day"},
         *({"page": page} for page in ("Subsets", "Raters", "Checks")),
     ],
+    ("labels", "Questions"): [
+        {"page": "Agreement"},
+        {"click": "question", "name": "label"},
+        {"page": "Concepts"},
+        {"click": "concept", "name": "owl"},
+        {"page": "Images"},
+        {"click": "disputes"},
+        {"page": "Raters", "question": "label"},
+        {"click": "difference", "one": "ann", "other": "majority"},
+        {"page": "Who is right", "rater": "bob"},
+        {"click": "least_sure"},
+        {"page": "Over time"},
+    ],
+    ("objects", "Noise"): [
+        {"page": "Events"},
+        {"click": "event", "kind": "split", "outcome": "done"},
+        {"click": "stage", "name": "first three"},
+        {"page": "Images"},
+        {"click": "changed"},
+        {"page": "Raters"},
+        {"click": "rater", "field": "noise_synthetic_2"},
+        *({"page": page} for page in ("Fidelity", "Loss", "Used")),
+    ],
+    ("truth", "Masks"): [
+        {"page": "Raters", "category": "marked"},
+        {"click": "rater", "name": "ann"},
+        {"page": "Images"},
+        *({"page": page} for page in ("Boundaries", "Divisions")),
+        *({"click": "worst", "name": name} for name in ("boundaries", "divisions")),
+    ],
+    ("labels", "Ranking"): [
+        {"measure": "EER"},
+        {"click": "difference", "one": "ann"},
+        {"click": "difference", "one": "ann", "other": "bob"},
+    ],
+    ("truth", "Ranking"): [{"page": "Detectors"}, {"page": "Curves", "detector": "poor", "reference": "ann"}],
+    ("truth", "Truth"): [{"consensus": "0.5"}],
+    ("objects", "Truth"): [
+        {"rater": "bob"},
+        {"click": "rater", "name": "bob", "consensus": "one_coin 0.5"},
+        *({"click": name} for name in ("least_sure", "estimate")),
+    ],
+    ("labels", "Teams"): [{}, {"click": "question", "name": "label"}],
 }
 """Data set and section that the view draws -> what is chosen on its pages, and clicks."""
-
-
-def clicks(page: Page, prefix: str = "") -> Iterator[Click]:
-    for entry in page:
-        name, more = (entry, {}) if isinstance(entry, str) else entry
-        yield f"{prefix}{name}", {**ANYWHERE, **more}
-
-
-def steps(section: str, pages: dict[str, Page]) -> Iterator[Click]:
-    """A section is chosen, then each of its pages, on which everything is clicked."""
-    yield "on_load", {}
-    yield "choose_section", {"value": section}
-    for page, own in pages.items():
-        if page:
-            yield "choose_page", {"value": page}
-        yield from clicks(own, f"{section.lower()}_")
 
 
 @pytest.fixture(scope="module")
@@ -215,27 +209,8 @@ def test_labels_that_are_read_are_counted(many: dict[str, fo.Dataset], read: lis
     assert sum(read) >= IMAGES
 
 
-@pytest.mark.parametrize(
-    ("name", "section", "pages"),
-    [
-        *(("objects", name, SECTIONS[name]) for name in ("Noise",)),
-        *(("labels", name, SECTIONS[name]) for name in ("Questions", "Teams", "Ranking")),
-        *(("truth", name, SECTIONS[name]) for name in ("Masks", "Truth")),
-        ("objects", "Truth", OBJECTS),
-        ("truth", "Ranking", DETECTORS),
-    ],
-)
-def test_a_section_reads_no_labels(
-    name: str, section: str, pages: dict[str, Page], many: dict[str, fo.Dataset], read: list[int]
-) -> None:
-    panel = Workbench(many[name])
-    _send(panel, steps(section, pages), read)
-    assert panel.state["run"]
-    assert panel.state["section"] == section
-
-
 @pytest.mark.parametrize(("name", "section"), DRAWN)
-def test_a_section_that_the_view_draws_reads_no_labels(
+def test_a_page_reads_no_labels(
     name: str, section: str, many: dict[str, fo.Dataset], read: list[int]
 ) -> None:
     panel = Workbench(many[name])
@@ -310,14 +285,6 @@ def test_whoever_decides_reads_few_samples(many: dict[str, fo.Dataset], read: li
         read.clear()
         panel.post(name, **asked, **wanted, sample=one["sample"], labels=one["labels"], after=other)
         assert sum(read) < len(dataset), name
-
-
-def test_every_handler_is_tried() -> None:
-    for section in panels.table.every_section():
-        if section.NAME in SECTIONS:
-            more = {"Ranking": DETECTORS, "Truth": OBJECTS}.get(section.NAME, {})
-            pages = [*SECTIONS[section.NAME].values(), *more.values()]
-            assert set(handlers(section)) == {name for page in pages for name, _ in clicks(page)}
 
 
 def _send(panel: Panel, steps: Iterable[Click], read: list[int]) -> None:

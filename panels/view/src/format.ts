@@ -87,6 +87,11 @@ export function per100Text(rate: Maybe): string {
   return percentText(rate == null ? rate : rate / 100);
 }
 
+/** A measure of any size, with as many significant digits. */
+export function significantText(value: Maybe, digits = 3): string {
+  return value == null ? UNDEFINED : typeset(String(Number(value.toPrecision(digits))));
+}
+
 /** A number of things; `several` where the plural is not the noun with an s. */
 export function numberOf(count: number, one: string, several = `${one}s`): string {
   return `${countText(count)} ${count === 1 ? one : several}`;

@@ -38,6 +38,7 @@ describe("numbers are shown as Python shows them", () => {
       ["1,402", "−3", "1 image", "0 classes"],
     );
     expect(pointsText(0.66068)).toBe("66.1");
+    expect([1234.5, -0.01234, 0, null].map((value) => significantText(value))).toEqual(["1,230", "−0.0123", "0", "undefined"]);
   });
 });
 

@@ -1,0 +1,137 @@
+"""The form of an operator, filled in as a run was made with it, so that the next differs in what is asked for only."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import kalos_core.fiftyone as kf
+from kalos_core import InputError
+from kalos_core.fiftyone.dataset.opened import fitting_similarities
+from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD
+from kalos_core.options import arguments_of
+
+BY_ATTRIBUTE = "one field with a rater attribute"
+"""How forms call labels of several raters in one field."""
+
+ASKED_OF_LABELS = (
+    *("raters", "field", "rater_attribute", "reference", "classes", "min_confidence", "groups", "teams", "truth"),
+    *("reject_broken", "most_breaches", "least_accuracy", "quorum", "width", "weights", "metric", "order", "bootstrap"),
+)
+"""What the form of image-level labels asks for, as arguments in Python."""
+
+ASKED_OF_TRUTH = ("raters", "reference", "classes", "of", "quorum", "model", "similarity", "threshold")
+"""What the form of a truth of objects asks for, as arguments in Python."""
+
+
+def form_of_labels(run: Any) -> dict[str, Any]:
+    """The form of image-level labels.
+
+    Raises
+    ------
+    InputError
+        For what the form does not ask for, such as a seed, and names that cannot be typed into it.
+    """
+    refuse_unasked(run, ASKED_OF_LABELS)
+    settings, given = run.settings, selected_in_form(run.selection, "classes", "min_confidence")
+    given["more"] = "classes" in given or "min_confidence" in given
+    given |= {name: settings[name] for name in ("quorum", "width", "weights", "bootstrap")}
+    given |= {"exclusive": settings["groups"] == "label", **_groups(settings), **_levels(settings)}
+    rules = {name: settings[name] for name in ("reject_broken", "most_breaches", "least_accuracy")}
+    given |= {"reject": any(rules.values()), **(rules if any(rules.values()) else {})}
+    for place, (name, raters) in zip(("first", "second"), (settings["teams"] or {}).items(), strict=False):
+        given |= {"compare_teams": True, f"{place}_name": name, f"{place}_team": raters}
+    if settings["truth"] is not None:
+        given |= {"estimate": True, "truth": settings["truth"]}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def form_of_truth(dataset: Any, run: Any) -> dict[str, Any]:
+    """The form of a truth of objects.
+
+    Raises
+    ------
+    InputError
+        For what the form does not ask for, such as a smallest area.
+    """
+    assignment = () if dataset.has_field(ASSIGNED_FIELD) or run.selection.assigned == "auto" else ("assigned",)
+    refuse_unasked(run, [*ASKED_OF_TRUTH, *assignment])
+    settings, usual = run.settings, fitting_similarities(dataset, run.selection)[0]
+    name = "threshold" if settings["similarity"] == usual else f"threshold_of_{settings['similarity']}"
+    return {
+        **selected_in_form(run.selection, "classes", *assignment),
+        **({} if settings["model"] is None else {"model": settings["model"]}),
+        "of": "objects",
+        "quorum": ", ".join(f"{share:g}" for share in np.ravel(settings["quorum"])),
+        "similarity": settings["similarity"],
+        name: settings["threshold"],
+    }
+
+
+def _groups(settings: Any) -> dict[str, Any]:
+    """The groups as one types them; nothing where all labels exclude each other."""
+    return {} if settings["groups"] == "label" else {"named": True, "groups": _typed(settings["groups"] or {})}
+
+
+def _levels(settings: Any) -> dict[str, str]:
+    """The metric and the order as one types them.
+
+    The form takes an order by question as one of these alone: where all are ordinal, it is told so of each.
+    """
+    metric, order = settings["metric"], settings["order"] or []
+    by_question = isinstance(order, dict)
+    if metric == "ordinal" and by_question:
+        metric = dict.fromkeys(["label"] if settings["groups"] == "label" else settings["groups"] or (), "ordinal")
+    metrics = {} if isinstance(metric, str) else {name: [of] for name, of in metric.items()}
+    given = {"metric": "by question", "metrics": _typed(metrics)} if metrics else {"metric": metric}
+    if order:
+        given["order"] = _typed(order) if isinstance(order, dict) else _typed_names(order)
+    return given
+
+
+def _typed(groups: Mapping[str, Sequence[str]]) -> str:
+    """Names with their labels as one types them."""
+    return "; ".join(f"{_typed_names([name])}: {_typed_names(of)}" for name, of in groups.items())
+
+
+def _typed_names(names: Sequence[str]) -> str:
+    """Names as one types them; refused where they would be read as others."""
+    unfit = [name for name in names if name != name.strip() or any(sign in name for sign in ",;:\n")]
+    if unfit:
+        raise InputError(
+            f"groups: expected names without commas, semicolons and colons, got {unfit[0]!r}: the form cannot take "
+            "them, while kf.compute_label_agreement in Python does"
+        )
+    return ", ".join(names)
+
+
+def selected_in_form(selection: kf.Selection, *limits: str) -> dict[str, Any]:
+    """The labels that a run read, as the form of its operator has them, which has these limits."""
+    given: dict[str, Any] = {"raters": selection.raters}
+    if selection.field is not None:
+        how = {"storage": BY_ATTRIBUTE, "field": selection.field, "rater_attribute": selection.rater_attribute}
+        given = {**how, "raters_in_field": selection.raters}
+    given |= {"reference": selection.reference, **{name: getattr(selection, name) for name in limits}}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value}
+
+
+def refuse_unasked(run: Any, asked: Collection[str]) -> None:
+    """That the form would make another run, as it does not ask for all that this one was made with.
+
+    Parameters
+    ----------
+    run : Run
+    asked : names
+        Arguments of the function that made it, which the form asks for.
+    """
+    function = kf.KINDS[run.kind].operator
+    arguments = arguments_of(getattr(kf, function))
+    usual = {name: list(of) if isinstance(of, tuple) else of for name, of in arguments.items()}
+    settings = {name: value for name, value in run.settings.items() if name in usual and value != usual[name]}
+    unasked = {name: value for name, value in {**settings, **run.selection.arguments()}.items() if name not in asked}
+    if unasked:
+        named = ", ".join(f"{name}={value!r}" for name, value in unasked.items())
+        raise InputError(
+            f"run: {run.key!r} was made with {named}, which the form does not ask for: what it makes would be of "
+            f"something else; in Python kf.{function} takes all of it"
+        )
