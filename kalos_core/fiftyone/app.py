@@ -51,9 +51,15 @@ def open_panels(ctx: Any) -> list[tuple[str, str]]:
     return found
 
 
-def open_sample(ctx: Any, sample_id: Any) -> None:
-    """Open a sample; its id may be an `ObjectId`, which the App would refuse without a word."""
-    ctx.ops.open_sample(id=str(sample_id))
+def open_sample(ctx: Any, sample_id: Any, *, annotates: bool = False) -> None:
+    """Open a sample, in the mode in which its labels are edited if asked for.
+
+    Its id may be an `ObjectId`, which the App would refuse without a word.
+    """
+    if annotates:
+        ctx.trigger("open_sample", {"id": str(sample_id), "mode": "annotate"})
+    else:
+        ctx.ops.open_sample(id=str(sample_id))
 
 
 def select_labels(ctx: Any, sample_id: Any, labels: Iterable[tuple[str, str]]) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import object_array
 from kalos_core.arrays import divide
-from kalos_core.display import NO_BREAK, number_of, with_interval
+from kalos_core.display import number_of, with_interval
 from kalos_core.errors import InputError
 from kalos_core.inference import clear_of_chance, intervals
 from kalos_core.limits import check_replicates

@@ -54,10 +54,10 @@ class Deciding:
 
     @question
     def open(self, ctx: Context) -> None:
-        """Open a sample of the queue; beside it, the next one stays within the part."""
+        """Open a sample of the queue, or edit it; beside it, the next one stays within the part."""
         asked = ctx.params
         remember_queue(ctx, asked["run"], **asked["part"])
-        open_sample(ctx, asked["sample"])
+        open_sample(ctx, asked["sample"], annotates=asked.get("annotates", False))
 
     @question
     def following(self, ctx: Context) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
-from panels.data.base import DataSection
 from panels.table import BY_NAME, GROUPS
 from tests.browser.conftest import SCREENSHOTS, SIZE
 

@@ -21,7 +21,7 @@ MEASURE = """async key => {
     const id = () => document.querySelector('[data-cy="crop"]')?.dataset.id;
     const before = id(), start = performance.now();
     document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
-    while (id() === before) await new Promise(requestAnimationFrame);
+    while (!id() || id() === before) await new Promise(requestAnimationFrame);
     const image = new Image();
     image.src = crop().href.baseVal;
     await image.decode();

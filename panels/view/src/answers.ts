@@ -1,6 +1,7 @@
 /** The answer for the section that is shown: at once where it was asked before, and asked again behind. */
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Ask } from "./ask";
+import { afterDecisions } from "./desk/desk";
 import type { DescribedState, Filter, Frame, Listed, SectionAnswer } from "./records";
 
 /** What an answer depends on: the parts of the filter that a section heeds, and the view where it follows it. */
@@ -54,5 +55,6 @@ export function useAnswer(ask: Ask, { frame, section, filter, view }: Wanted) {
     known.current.clear();
     setRound((number) => number + 1);
   }, []);
+  useEffect(() => afterDecisions(forget), [forget]);
   return { shown: shown?.key === key ? shown : null, key, put, forget };
 }

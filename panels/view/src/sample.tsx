@@ -4,7 +4,7 @@ import type { PanelProps } from "./app";
 import { useAsk } from "./ask";
 import type { Ask } from "./ask";
 import { Decider, useDesk } from "./desk/decider";
-import { deskOf } from "./desk/desk";
+import { deskOf, tellDecisions } from "./desk/desk";
 import type { Desk } from "./desk/desk";
 import type { Queue } from "./desk/records";
 import { plain } from "./format";
@@ -34,6 +34,7 @@ const NOTHING_YET =
 
 export function Sample({ data, schema }: PanelProps<{ beside: string }>) {
   const ask = useAsk(schema.view);
+  useEffect(() => tellDecisions, []);
   const text = data?.beside;
   const told = useMemo(() => (text ? (JSON.parse(text) as BesideRecord | { problem: string }) : null), [text]);
   const [asked, setAsked] = useState<{ told: unknown; record: BesideRecord } | null>(null);
@@ -93,7 +94,7 @@ function Here({ record, queue, sample, ask }: HereProps) {
   const desk = useMemo(() => deskOf("beside", first.current, ask), [first.current, ask]);
   useDesk(desk);
   useEffect(() => {
-    desk.open = (next) => void ask("open", { run, part: { category, rater }, sample: next });
+    desk.open = (next, annotates = false) => void ask("open", { run, part: { category, rater }, sample: next, annotates });
   }, [desk, ask, run, category, rater]);
   useEffect(() => {
     desk.refresh(queue);

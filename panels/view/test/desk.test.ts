@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Lost, Problem } from "../src/ask";
 import type { Ask } from "../src/ask";
 import { Desk, LOW } from "../src/desk/desk";
-import { AGAIN, PATIENCE } from "../src/desk/outbox";
+import { AGAIN, PATIENCE, SOON } from "../src/desk/outbox";
 import type { Dispute, Queue } from "../src/desk/records";
 
 function dispute(id: string, sample = `sample-${id}`): Dispute {
@@ -38,7 +38,7 @@ function desk(...ids: string[]) {
 const stored = ({ params }: Sent, when: string) =>
   ({ made: { decision: params.decision, rater: params.rater, note: params.note, who: params.who, when } });
 
-const soon = () => vi.advanceTimersByTimeAsync(0);
+const soon = () => vi.advanceTimersByTimeAsync(SOON);
 
 beforeEach(() => { vi.useFakeTimers(); });
 afterEach(() => { vi.useRealTimers(); });
@@ -47,6 +47,7 @@ describe("a decision", () => {
   it("shows the next one before it is stored, and says what was seen", async () => {
     const { desk: work, decisions } = desk("1", "2");
     work.choose(by("take", "ann"));
+    await soon();
     expect(work.now?.id).toBe("2");
     expect(work.counts).toEqual({ all: 2, decided: 1, waiting: 0, open: 1 });
     expect(work.outbox.waiting).toBe(1);
@@ -60,10 +61,13 @@ describe("a decision", () => {
   it("of another unit does not wait; one of the same unit does, and knows the one before", async () => {
     const { desk: work, decisions } = desk("1", "2");
     work.choose(by("none"));
+    await soon();
     work.choose(by("both"));
+    await soon();
     work.move(-1);
     work.look("1");
     work.choose(by("guideline"));
+    await soon();
     expect(decisions().map(({ params }) => params.decision)).toEqual(["none", "both"]);
     const [first] = decisions();
     if (first) first.answer(stored(first, "T1"));
@@ -85,7 +89,9 @@ describe("undo", () => {
   it("goes back any number of steps, and waits for the decision in flight that it takes back", async () => {
     const { desk: work, decisions } = desk("1", "2", "3");
     work.choose(by("none"));
+    await soon();
     work.choose(by("both"));
+    await soon();
     work.undo();
     work.undo();
     expect([work.now?.id, work.counts.open, work.done.length]).toEqual(["1", 3, 0]);
@@ -100,20 +106,24 @@ describe("undo", () => {
     const { desk: work, decisions } = desk("1");
     work.disputes[0] = { ...dispute("1"), state: "decided", made: { ...by("take", "ann"), when: "T0" } };
     work.choose(by("none"));
+    await soon();
     const [first] = decisions();
     expect(first?.params.when).toBe("T0");
     if (first) first.answer(stored(first, "T1"));
     await soon();
     work.undo();
+    await soon();
     expect(decisions()[1]?.params).toMatchObject({ decision: "take", rater: "ann", when: "T1" });
     expect(work.now?.state).toBe("decided");
   });
   it("of what was never sent sends nothing", async () => {
     const { desk: work, decisions } = desk("1", "2");
     work.choose(by("none"));
+    await soon();
     decisions()[0]?.fail(new Lost("Failed to fetch"));
     await soon();
     work.choose(by("both"));
+    await soon();
     expect(decisions().length).toBe(1); // nothing is sent while nobody answers
     work.undo();
     expect([work.now?.id, work.outbox.waiting]).toEqual(["2", 1]);
@@ -124,6 +134,7 @@ describe("a server", () => {
   it("that is lost keeps nothing back: it is said, and sent again", async () => {
     const { desk: work, decisions } = desk("1", "2");
     work.choose(by("none"));
+    await soon();
     decisions()[0]?.fail(new Lost("Failed to fetch"));
     await soon();
     expect([work.outbox.lost, work.outbox.waiting, work.now?.id]).toEqual(["Failed to fetch", 1, "2"]);
@@ -138,12 +149,14 @@ describe("a server", () => {
   it("that never answers is lost, too", async () => {
     const { desk: work } = desk("1");
     work.choose(by("none"));
+    await soon();
     await vi.advanceTimersByTimeAsync(PATIENCE);
     expect([work.outbox.lost, work.outbox.waiting]).toEqual(["There is no answer", 1]);
   });
   it("that refuses is shown, and the unit is open again", async () => {
     const { desk: work, decisions } = desk("1", "2");
     work.choose(by("none"));
+    await soon();
     decisions()[0]?.fail(new Problem("run 'first' is gone"));
     await soon();
     expect(work.notices).toEqual([{ id: "1", text: "This decision was not stored: run 'first' is gone" }]);
@@ -159,17 +172,20 @@ describe("somebody else's decision", () => {
   it("stands, is shown, and can be replaced with open eyes", async () => {
     const { desk: work, decisions } = desk("1", "2");
     work.choose(by("none"));
+    await soon();
     decisions()[0]?.answer({ meanwhile: theirs });
     await soon();
     expect(work.disputes[0]?.made?.who).toBe("dan");
     expect([work.notices.length, work.done.length, work.now?.id, work.counts.decided]).toEqual([1, 0, "2", 1]);
     work.look("1");
     work.choose(by("none"));
+    await soon();
     expect(decisions()[1]?.params.when).toBe("T9");
   });
-  it("comes with a later answer, unless one's own is on its way", () => {
+  it("comes with a later answer, unless one's own is on its way", async () => {
     const { desk: work } = desk("1", "2");
     work.choose(by("none"));
+    await soon();
     work.take([theirs]);
     expect(work.disputes[0]?.made?.who).toBe("");
     const { desk: other } = desk("1", "2");
@@ -184,6 +200,7 @@ describe("more disputes", () => {
     const { desk: work, sent } = desk("1", "2");
     work.refresh(work.queue);
     work.refresh(work.queue);
+    await soon();
     expect(sent.map(({ name, params }) => [name, params.after])).toEqual([["disputes", "sample-2"]]);
     const many = Array.from({ length: LOW }, (_, number) => dispute(`more-${number}`));
     sent[0]?.answer({ disputes: many, counts: { all: 40, decided: 0, waiting: 0, open: 40 } });
@@ -194,6 +211,7 @@ describe("more disputes", () => {
   it("come as soon as they are there where none was left", async () => {
     const { desk: work, sent } = desk("1");
     work.choose(by("none"));
+    await soon();
     expect(work.now).toBeUndefined();
     sent.find(({ name }) => name === "disputes")?.answer({ disputes: [dispute("2")], counts: work.counts });
     await soon();
@@ -202,6 +220,7 @@ describe("more disputes", () => {
   it("end, and then those that were skipped come again", async () => {
     const { desk: work, sent } = desk("1");
     work.choose(by("skip"));
+    await soon();
     expect(work.now).toBeUndefined();
     sent[0]?.answer({ disputes: [], counts: work.counts });
     await soon();

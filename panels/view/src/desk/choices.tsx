@@ -9,16 +9,17 @@ import type { Dispute, Queue } from "./records";
 /** A decision with its key; `found` is what a rater's annotation is towards the others. */
 export type Choice = { key: string; text: string; decision: string; rater: string | null; found: string };
 
-/** Raters have the digits. */
+/** Raters have the digits, each the same one in all disputes. */
 const KEYS: Record<string, string> = { consensus: "c", whole: "w", parts: "p", none: "n", both: "b", guideline: "g", skip: "s" };
 
 const MOST_DIGITS = 9;
 
 /** All that can be decided about a unit: the raters first, then what its kind allows. */
-export function choicesOf({ given, decisions, labels }: Dispute, { words }: Queue): Choice[] {
+export function choicesOf({ given, decisions, labels }: Dispute, { words, raters }: Queue): Choice[] {
   if (!labels.length) return [];
-  const takes = given.map(({ rater, text, found }, number) => ({
-    key: number < MOST_DIGITS ? String(number + 1) : "",
+  const digits = new Map(raters.slice(0, MOST_DIGITS).map(([name], place) => [name, String(place + 1)]));
+  const takes = given.map(({ rater, text, found }) => ({
+    key: digits.get(rater) ?? "",
     text,
     decision: "take",
     rater,
@@ -40,13 +41,13 @@ type ChoicesProps = {
 
 export function Choices({ choices, queue, onChoose, onPoint }: ChoicesProps) {
   return (
-    <Box sx={{ display: "grid", gap: 0.5, gridTemplateColumns: "1fr 1fr" }}>
+    <Box sx={{ display: "grid", gap: 0.5, gridTemplateColumns: "repeat(2, minmax(0, 1fr))" }}>
       {choices.map((choice) => (
         <ButtonBase key={`${choice.decision} ${choice.rater ?? ""}`} onClick={() => onChoose(choice)}
           aria-keyshortcuts={choice.key || undefined} aria-label={nameOf(choice)} title={[nameOf(choice), choice.found].filter(Boolean).join("\n")}
           onMouseEnter={() => onPoint(choice.rater)} onMouseLeave={() => onPoint(null)}
           onFocus={() => onPoint(choice.rater)} onBlur={() => onPoint(null)}
-          sx={{ ...FOCUS, ...BUTTON, ...(choice.rater === null ? {} : { gridColumn: "1 / -1" }) }}>
+          sx={{ ...FOCUS, ...BUTTON }}>
           {choice.key && <Sign of={choice.key} />}
           {choice.rater === null ? choice.text : <Taken choice={choice} queue={queue} />}
         </ButtonBase>
@@ -58,11 +59,11 @@ export function Choices({ choices, queue, onChoose, onPoint }: ChoicesProps) {
 const BUTTON = {
   justifyContent: "flex-start",
   textAlign: "left",
-  fontSize: 13,
-  lineHeight: 1.25,
-  px: 0.75,
-  py: 0.375,
-  minHeight: 28,
+  fontSize: 12.5,
+  lineHeight: 1.2,
+  px: 0.5,
+  py: 0.25,
+  minHeight: 25,
   border: "1px solid",
   borderColor: "divider",
   borderRadius: 1,
@@ -80,11 +81,13 @@ function Taken({ choice: { rater, text, found }, queue: { raters } }: { choice: 
       <svg width="26" height="10" aria-hidden style={{ flexShrink: 0, marginRight: 6 }}>
         <line x1="0" x2="26" y1="5" y2="5" stroke={raters[place]?.[1] ?? "#999"} strokeWidth="3" strokeDasharray={DASHES[Math.max(0, place) % DASHES.length]} />
       </svg>
-      <Box component="span" sx={{ minWidth: 0, overflow: "hidden" }}>
-        <Box component="bdi" sx={{ fontWeight: 600 }}>{plain(rater ?? "")}</Box>
-        {": "}
-        <Box component="bdi">{plain(text)}</Box>
-        {found && <Typography component="span" noWrap color="text.secondary" sx={{ display: "block", fontSize: 11.5 }}>{found.split("\n").join("; ")}</Typography>}
+      <Box component="span" sx={{ minWidth: 0, flex: 1 }}>
+        <Typography component="span" noWrap sx={{ display: "block", fontSize: 12.5, lineHeight: 1.25 }}>
+          <Box component="bdi" sx={{ fontWeight: 600 }}>{plain(rater ?? "")}</Box>
+          {": "}
+          <Box component="bdi">{plain(text)}</Box>
+        </Typography>
+        {found && <Typography component="span" noWrap color="text.secondary" sx={{ display: "block", fontSize: 11, lineHeight: 1.25 }}>{found.split("\n").join("; ")}</Typography>}
       </Box>
     </>
   );

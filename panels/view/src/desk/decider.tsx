@@ -14,6 +14,9 @@ import type { Dispute, Queue } from "./records";
 /** Images that are fetched before they are shown. */
 const FETCHED = 4;
 
+/** Of the crop: what is left of a window where one column holds all. */
+const HEIGHT = "max(180px, calc(100vh - 570px))";
+
 const NAME = "kalos-who";
 
 /** Draws anew with every change of a desk. */
@@ -57,6 +60,7 @@ export function Decider({ desk, nothing, isBeside = false }: DeciderProps) {
   const keys: Record<string, () => boolean> = {
     u: () => (desk.undo(), true),
     i: () => (setIsWhole(!isWhole), true),
+    a: () => (now && desk.open(now.sample, true), true),
     o: () => !isBeside && (now && desk.open(now.sample), true),
     ArrowRight: () => desk.move(1) || !isBeside,
     ArrowLeft: () => desk.move(-1) || !isBeside,
@@ -83,7 +87,8 @@ export function Decider({ desk, nothing, isBeside = false }: DeciderProps) {
             <Stack direction="row" flexWrap="wrap" sx={{ mt: 0.5, columnGap: 0.5 }}>
               <Step name="Undo" sign="u" isOff={!desk.done.length} onClick={() => desk.undo()} />
               <Step name={isWhole ? "Part" : "Whole image"} sign="i" onClick={() => setIsWhole(!isWhole)} />
-              {!isBeside && <Step name="Open and edit" sign="o" onClick={() => desk.open(now.sample)} />}
+              {!isBeside && <Step name="Open" sign="o" onClick={() => desk.open(now.sample)} />}
+              <Step name="Annotate" sign="a" onClick={() => desk.open(now.sample, true)} />
               <Step name="Before" sign="←" onClick={() => desk.move(-1)} />
               <Step name="After" sign="→" onClick={() => desk.move(1)} />
             </Stack>
@@ -152,7 +157,7 @@ function Seen({ dispute, queue, only, isWhole, isBeside }: SeenProps) {
   return (
     <Box sx={{ minWidth: 0 }} data-cy="crop" data-id={dispute.id}>
       <Crop path={path} size={size} outlines={drawn(dispute, queue)} label={label} only={only} isWhole={isWhole}
-        height={isBeside ? "34vh" : "52vh"} />
+        height={isBeside ? "30vh" : HEIGHT} />
       <Typography noWrap title={about.join(", ")} color="text.secondary" sx={{ fontSize: 12, mt: 0.25 }}>
         {about.filter(Boolean).join(", ")}
       </Typography>

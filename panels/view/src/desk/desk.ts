@@ -1,6 +1,6 @@
 /** What lies before whoever decides: disputes in their order, where one is, what was decided, and the way back. */
 import type { Ask } from "../ask";
-import { Outbox } from "./outbox";
+import { Outbox, SOON } from "./outbox";
 import type { Answer, Counts, Dispute, Made, Queue, State, Wanted } from "./records";
 
 /** With fewer open disputes ahead than these, more are asked for. */
@@ -36,7 +36,7 @@ export class Desk {
   /** The panel that is open, which asks Python. */
   ask: Ask;
   /** Opens a sample: beside it, the next dispute or one that is undone may be on another. */
-  open: (sample: string) => void = () => undefined;
+  open: (sample: string, annotates?: boolean) => void = () => undefined;
 
   constructor(readonly queue: Queue, ask: Ask) {
     this.ask = ask;
@@ -207,6 +207,7 @@ export class Desk {
   private stored(id: string, made: Made): void {
     const place = this.placeOf(id);
     const dispute = this.disputes[place];
+    if (this.scope !== null) isNews = true;
     if (dispute && !this.outbox.isWaiting(id)) this.disputes[place] = { ...dispute, made };
   }
 
@@ -234,7 +235,7 @@ export class Desk {
   private change(): void {
     this.version += 1;
     for (const listener of this.listeners) listener();
-    this.fill();
+    setTimeout(() => this.fill(), SOON);
   }
 
   /** More are asked for before those that are there are used up. */
@@ -266,6 +267,22 @@ function isOpen(dispute: Dispute | undefined): boolean {
 function back(made: Made | null): Wanted {
   const { decision, rater, note, who } = made ?? { decision: "skip", rater: null, note: "", who: "" };
   return { decision, rater, note, who };
+}
+
+/** Whether something was stored beside a sample that other panels have not heard of. */
+let isNews = false;
+const HEARING = new Set<() => void>();
+
+/** Calls after decisions were made beside a sample that is closed now. */
+export function afterDecisions(hear: () => void): () => void {
+  HEARING.add(hear);
+  return () => HEARING.delete(hear);
+}
+
+/** The sample is closed. */
+export function tellDecisions(): void {
+  if (isNews) for (const hear of HEARING) hear();
+  isNews = false;
 }
 
 const DESKS = new Map<string, Desk>();

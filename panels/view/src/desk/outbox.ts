@@ -20,6 +20,9 @@ export const AGAIN = 4_000;
 /** Milliseconds after which no answer is expected any more. */
 export const PATIENCE = 30_000;
 
+/** Milliseconds until something is sent: what is shown next is drawn before the App begins to work. */
+export const SOON = 50;
+
 export class Outbox {
   /** Why nothing can be sent, in the words of whoever failed; empty while all is well. */
   lost = "";
@@ -43,7 +46,7 @@ export class Outbox {
     const own = this.entries.get(dispute.id) ?? [];
     if (!own.length) this.seen.set(dispute.id, this.seen.get(dispute.id) ?? dispute.made?.when ?? null);
     this.entries.set(dispute.id, [...own, { dispute, wanted, isTried: false }]);
-    void this.pump(dispute.id);
+    setTimeout(() => void this.pump(dispute.id), SOON);
   }
 
   /** Take the last decision about a unit back, if it was never sent. */

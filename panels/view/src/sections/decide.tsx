@@ -28,7 +28,7 @@ export function Decide({ record, frame, filter, act }: SectionProps<DecideRecord
   useEffect(() => setQueue(record.queue), [record.queue]);
   useEffect(() => {
     desk.scope = null;
-    desk.open = (sample) => void ask("open", { run: queue.run, sample, part });
+    desk.open = (sample, annotates = false) => void ask("open", { run: queue.run, sample, part, annotates });
     desk.refresh(queue);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- `part` is that of the queue
   }, [desk, queue, ask]);
