@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,9 +20,7 @@ from kalos_core.figures.common import COLOURS
 from .data.base import WHOLE, Asked, DataSection, Led
 from .parts.answers import View, answered, as_text, question
 from .parts.deciding import Deciding
-from .parts.described import begin, drawn
-from .parts.events import PLUGIN, Context, go_back, guarded, handlers, remember, show_view
-from .sections.base import Section
+from .parts.events import PLUGIN, Context, go_back, remember, show_view
 from .table import BY_NAME, GROUPS
 
 NOTHING: Mapping[str, Any] = {}
@@ -32,12 +30,11 @@ HELP = "How good are our labels, who or what is the problem, and what do we do n
 
 @dataclass(frozen=True)
 class Listed:
-    """A section as the view lists it; `is_data`: it draws it itself."""
+    """A section as the view lists it."""
 
     name: str
     title: str
     group: str
-    is_data: bool
     follows: tuple[str, ...]
 
 
@@ -74,14 +71,6 @@ class WorkbenchPanel(Deciding, View):
 
     COMPONENT = "KalosRaters"
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._clicks: dict[str, Callable[[Context], None]] = {"explain": self.explain, "choose_page": self.choose_page}
-        for section in BY_NAME.values():
-            if isinstance(section, Section):
-                named = handlers(section)
-                self._clicks |= {f"{section.NAME.lower()}_{name}": handler for name, handler in named.items()}
-
     @property
     def config(self) -> foo.PanelConfig:
         return foo.PanelConfig(
@@ -97,16 +86,13 @@ class WorkbenchPanel(Deciding, View):
     # ---- events of the App ----
 
     def on_load(self, ctx: Context) -> None:
-        kept = ctx.panel_state or {}
-        chosen = {**(kept.get("chosen") or {}), "state": kept.get("described")}
+        chosen = (ctx.panel_state or {}).get("chosen") or {}
         ctx.panel.set_data("frame", as_text(answered(partial(frame_of, ctx, chosen))))
 
     def answer(self, ctx: Context) -> Any:
         """What happened elsewhere goes to the view as data, which alone it draws anew."""
         name = ctx.params.get("__method__", "")
-        if name in self._clicks:
-            ctx.ops.patch_panel_data({"clicked": as_text({"at": time.time(), **self._click(ctx, name)})})
-        elif name == "reload":
+        if name == "reload":
             ctx.ops.patch_panel_data({"changed": as_text({"at": time.time(), "section": ctx.params.get("section")})})
         elif name == "on_change_dataset":
             ctx.ops.patch_panel_data({"dataset": ctx.dataset.name if ctx.dataset is not None else ""})
@@ -134,23 +120,16 @@ class WorkbenchPanel(Deciding, View):
     def section(self, ctx: Context) -> dict[str, Any]:
         asked = ctx.params
         analysis = find_analysis(ctx.dataset, asked["analysis"])
-        kept, given = asked.get("state") or {}, asked.get("given") or {}
-        return section_of(ctx, analysis, asked["name"], asked.get("filter") or WHOLE, kept, given)
+        return section_of(ctx, analysis, asked["name"], asked.get("filter") or WHOLE, asked.get("given") or {})
 
     @question
     def act(self, ctx: Context) -> dict[str, Any]:
-        """A click in a section that the view draws: it is carried out, and what is in the grid now is answered."""
+        """A click: it is carried out, and what is in the grid now is answered."""
         params = ctx.params
         section = BY_NAME[params["section"]]
-        assert isinstance(section, DataSection)
         analysis = find_analysis(ctx.dataset, params["analysis"])
         asked = Asked(ctx, analysis, section.FOLLOWS, params.get("filter") or WHOLE, params.get("given") or {})
         return follow(asked, section.act(params["click"], asked))
-
-    @question
-    def event(self, ctx: Context) -> dict[str, Any]:
-        """A choice in a menu of a section that Python describes."""
-        return self._click(ctx, ctx.params["event"])
 
     @question
     def back(self, ctx: Context) -> None:
@@ -160,43 +139,6 @@ class WorkbenchPanel(Deciding, View):
     def prompt(self, ctx: Context) -> None:
         """The form of an operator of ours, with what is already known."""
         ctx.prompt(f"{PLUGIN}/{ctx.params['operator']}", params=ctx.params.get("given"))
-
-    @question
-    def make(self, ctx: Context) -> None:
-        """The form that makes the run of a section that Python describes."""
-        panel = begin(ctx, ctx.params.get("state") or ctx.panel_state["described"])
-        section = BY_NAME[panel.state.section]
-        assert isinstance(section, Section)
-        section.make(ctx)
-
-    # ---- sections that Python describes ----
-
-    @guarded
-    def explain(self, ctx: Context) -> None:
-        """Show or hide the formula behind "?"."""
-        state, name = ctx.panel.state, ctx.params["name"]
-        state.explained = None if state.explained == name else name
-
-    @guarded
-    def choose_page(self, ctx: Context) -> None:
-        state = ctx.panel.state
-        state.pages = {**(state.pages or {}), state.section: ctx.params["value"]}
-        load(ctx, BY_NAME[state.section], find_analysis(ctx.dataset, state.analysis))
-
-    def _click(self, ctx: Context, name: str) -> dict[str, Any]:
-        """A click in a section that Python describes, with the state that the view kept for it."""
-        state = ctx.params.get("state") or (ctx.panel_state or {}).get("described") or {}
-        return answered(lambda: self._clicked(ctx, name, state))  # type: ignore[no-any-return]
-
-    def _clicked(self, ctx: Context, name: str, state: Mapping[str, Any]) -> dict[str, Any]:
-        panel = begin(ctx, {**state, "grid": None, "problem": None})
-        before = panel.state.section
-        self._clicks[name](ctx)
-        if panel.state.problem:
-            return {"problem": panel.state.problem}
-        if panel.state.section != before:
-            return {"state": panel.state.values}
-        return drawn(ctx, BY_NAME[before])
 
 
 def seen_view(ctx: Context) -> str:
@@ -211,8 +153,7 @@ def seen_view(ctx: Context) -> str:
 def frame_of(ctx: Context, chosen: Mapping[str, Any]) -> Frame:
     """What stands around the sections, and the one that is shown.
 
-    `chosen` is what the view has: `analysis`, `section`, `filter`, the `state` of a section that Python describes, and
-    the keys that are `known`: a new one is shown.
+    `chosen` is what the view has: `analysis`, `section`, `filter`, and the keys that are `known`: a new one is shown.
     """
     found = kf.list_analyses(ctx.dataset)
     keys, known = [analysis.key for analysis in found], chosen.get("known")
@@ -230,7 +171,6 @@ def frame_of(ctx: Context, chosen: Mapping[str, Any]) -> Frame:
         part: None if part in choices and name not in choices[part] else name
         for part, name in (chosen.get("filter") or WHOLE).items()
     }
-    state = chosen.get("state") or {}
     return Frame(
         dataset=ctx.dataset.name,
         analyses=tuple((entry.key, in_menu(entry)) for entry in found),
@@ -244,9 +184,7 @@ def frame_of(ctx: Context, chosen: Mapping[str, Any]) -> Frame:
             "raters": {name: rater_colour(number) for number, name in enumerate(choices.get("rater", ()))},
         },
         start=None if analysis else start_of(ctx),
-        first=section_of(ctx, analysis, section, kept, state if state.get("section") == section else {})
-        if analysis and section
-        else None,
+        first=section_of(ctx, analysis, section, kept) if analysis and section else None,
     )
 
 
@@ -254,8 +192,7 @@ def listed_sections(ctx: Context, analysis: Analysis) -> Iterator[Listed]:
     for group, sections in GROUPS.items():
         for section in sections:
             if section.is_shown(ctx, analysis):
-                title = getattr(section, "TITLE", "") or section.NAME
-                yield Listed(section.NAME, title, group, isinstance(section, DataSection), section.FOLLOWS)
+                yield Listed(section.NAME, section.TITLE or section.NAME, group, section.FOLLOWS)
 
 
 def choices_of(ctx: Context, analysis: Analysis) -> dict[str, list[str]]:
@@ -290,35 +227,22 @@ def _given(selection: kf.Selection) -> dict[str, Any]:
 
 
 def section_of(
-    ctx: Context,
-    analysis: Analysis,
-    name: str,
-    chosen: Mapping[str, Any],
-    state: Mapping[str, Any],
-    given: Mapping[str, Any] = NOTHING,
+    ctx: Context, analysis: Analysis, name: str, chosen: Mapping[str, Any], given: Mapping[str, Any] = NOTHING
 ) -> dict[str, Any]:
-    """The answer for one section: its `record`, or what Python `described`; or the `invitation` to make its run."""
+    """The answer for one section: its `record`, or the `invitation` to make its run."""
     section = BY_NAME[name]
-    if isinstance(section, DataSection):
-        asked = Asked(ctx, analysis, section.FOLLOWS, chosen, given)
-        kind, described = section.kind(asked), None
-    else:
-        described = describe(ctx, section, analysis, chosen, state)
-        kind = described["state"]["kind"]
+    asked = Asked(ctx, analysis, section.FOLLOWS, chosen, given)
+    kind = section.kind(asked)
     run = analysis.run(kind)
-    has_run = run is not None or not kind
-    answer = {"name": name, "changed": count_changes(ctx.dataset, run.key) if run else 0, "described": described}
-    if not has_run:
+    answer = {"name": name, "changed": count_changes(ctx.dataset, run.key) if run else 0}
+    if run is None and kind:
         return {**answer, "invitation": invitation(section, kind)}
-    if isinstance(section, DataSection):
-        answer["record"] = section.send(asked)
-    return answer
+    return {**answer, "record": section.send(asked)}
 
 
-def invitation(section: DataSection | Section, kind: str) -> dict[str, str]:
+def invitation(section: DataSection, kind: str) -> dict[str, str]:
     """What stands where a section has no run: what it would say, and the operator that makes it."""
-    about = section.NOTHING_YET
-    title, text = about if isinstance(about, tuple) else about.replace("*", "").partition("\n\n")[::2]
+    title, text = section.NOTHING_YET
     of_kind = kf.KINDS[kind]
     return {"title": title, "text": text, "operator": of_kind.operator, "label": f"{of_kind.title}: new run"}
 
@@ -334,25 +258,3 @@ def follow(asked: Asked, led: Led) -> dict[str, Any]:
     if led.fields:
         ctx.ops.set_active_fields(list(led.fields))
     return {"grid": grid, "said": led.said}
-
-
-# ---- sections that Python describes ----
-
-
-def describe(
-    ctx: Context, section: Section, analysis: Analysis, chosen: Mapping[str, Any], state: Mapping[str, Any]
-) -> dict[str, Any]:
-    """A section that Python describes, with what the view kept of it before."""
-    own = {"section": section.NAME, "analysis": analysis.key, "lens": dict(chosen), "grid": None, "problem": None}
-    panel = begin(ctx, {**state, **own, "choices": choices_of(ctx, analysis)})
-    panel.state.sections = [entry.name for entry in listed_sections(ctx, analysis)]
-    load(ctx, section, analysis)
-    return drawn(ctx, section)
-
-
-def load(ctx: Context, section: Any, analysis: Analysis) -> None:
-    state = ctx.panel.state
-    state.kind = section.kind(ctx)
-    state.has_run = not state.kind or state.kind in analysis.runs
-    if state.has_run:
-        section.load(ctx, analysis)

@@ -98,83 +98,13 @@ STATES = {name for file in FILES for name in re.findall(r"state\.(\w+)", file.re
 
 
 class Panel:
-    """A panel on a data set, with the state and data it would have in the App."""
+    """A panel on a data set, asked as its view in the App asks it."""
 
     def __init__(self, name: str, dataset: Any, **request: Any) -> None:
         self.name, self.dataset, self.request = name, dataset, request
         self.state: dict[str, Any] = {}
         self.data: dict[str, Any] = {}
-        self.shown: dict[str, Any] = {}
-
-    def send(self, method: str, **params: Any) -> list[tuple[str, dict[str, Any]]]:
-        """Call a method, take up what it patches, and answer the other operations it asks for."""
-        own = {"panel_id": "p", "__method__": method, "panel_state": self.state, **params}
-        result = post(self.name, self.dataset, own, **self.request)
-        result.raise_exceptions()
-        others: list[tuple[str, dict[str, Any]]] = [
-            ("select_labels", {"labels": [asdict(label) for label in labels]}) for labels in result.selections
-        ]
-        sent: set[str] = set()
-        for asked in result.executor.to_json()["requests"]:
-            operation, given = asked["operator_uri"], asked["params"]
-            if operation.endswith("patch_panel_state"):
-                self.state.update(given["state"])
-            elif operation.endswith("patch_panel_data"):
-                self.data.update(given["data"])
-                sent |= given["data"].keys()
-            elif operation.endswith("set_panel_data"):
-                self.data = given["data"]
-                sent |= given["data"].keys()
-            elif operation.endswith("show_panel_output"):
-                self.shown = given["output"]["type"]["properties"]
-            else:
-                others.append((operation, given))
-        texts = {name for name, entry in self.shown.items() if entry["view"]["name"] == "MarkdownView"}
-        assert not texts & STATES, "the App would show the state of that name in place of the text"
-        both = {name for name in sent if self.state.get(name) is not None}
-        assert not both, f"the App would lay the data of {both} over the state of that name"
-        return others
-
-    def load(self) -> Panel:
-        """The first time as the App does; again, as after something has changed."""
-        self.send("reload" if self.state else "on_load")
-        return self
-
-    def rows(self, name: str) -> Any:
-        """The rows of a table."""
-        return self.data[name]
-
-    def text(self) -> str:
-        """All that is written in it, as one reads it: without the backslashes of Markdown."""
-        found: list[str] = []
-        waiting: list[Any] = [self.shown]
-        while waiting:
-            entry = waiting.pop(0)
-            if isinstance(entry, dict):
-                waiting += entry.values()
-            elif isinstance(entry, list):
-                waiting += entry
-            elif isinstance(entry, str):
-                found.append(entry)
-        return "\n".join(found).replace("\\_", "_").replace("\\*", "*")
-
-
-class Workbench(Panel):
-    """The panel *Raters* with a view that does what the one in the App does: it keeps what is chosen, and asks.
-
-    Of a section that Python describes, `state`, `data` and `shown` are what the App would draw; of one that the view
-    draws, `record` is what it would.
-    """
-
-    def __init__(self, dataset: Any, **request: Any) -> None:
-        super().__init__("raters", dataset, **request)
-        self.frame: dict[str, Any] = {}
-        self.filter: dict[str, Any] = {"category": None, "rater": None, "tag": None, "follow": False}
-        self.record: Any = None
-        self.invitation: Any = None
-        self.states: dict[str, Any] = {}
-        self.changed, self.drawn = 0, ""
-        self.grids: list[dict[str, Any]] = []
+        self.operations: list[tuple[str, dict[str, Any]]] = []
 
     def post(self, method: str, **params: Any) -> tuple[Any, list[tuple[str, dict[str, Any]]]]:
         """What a method answers, and the operations it asks for."""
@@ -182,7 +112,11 @@ class Workbench(Panel):
         result.raise_exceptions()
         json.dumps(result.result, allow_nan=False)
         asked = [(one["operator_uri"], one["params"]) for one in result.executor.to_json()["requests"]]
-        return result.result, asked
+        selected = [("select_labels", {"labels": [asdict(label) for label in labels]}) for labels in result.selections]
+        for name, given in asked:
+            if name.endswith("panel_data"):
+                self.data.update(given["data"])
+        return result.result, [*selected, *asked]
 
     def ask(self, question: str, **params: Any) -> Any:
         """The answer to a question; a problem goes into the state."""
@@ -191,26 +125,46 @@ class Workbench(Panel):
         return None if self.state["problem"] else answer
 
     def send(self, method: str, **params: Any) -> list[tuple[str, dict[str, Any]]]:
-        """What a user does; the operations that the App is asked for."""
-        self.operations: list[tuple[str, dict[str, Any]]] = []
+        """What a user or the App does; the operations that the App is asked for."""
+        self.operations = []
         own = getattr(self, f"_{method}", None)
         if own is not None:
             own(**params)
         else:
-            self._click(method, params)
+            _, self.operations = self.post(method, **params)
         return [one for one in self.operations if not one[0].endswith("panel_data")]
 
+
+class Workbench(Panel):
+    """The panel *Raters* with a view that does what the one in the App does: it keeps what is chosen, and asks.
+
+    `record` is what a section draws, `invitation` what stands where it has no run.
+    """
+
+    def __init__(self, dataset: Any, **request: Any) -> None:
+        super().__init__("raters", dataset, **request)
+        self.frame: dict[str, Any] = {}
+        self.filter: dict[str, Any] = {"category": None, "rater": None, "tag": None, "follow": False}
+        self.record: Any = None
+        self.invitation: Any = None
+        self.changed = 0
+        self.grids: list[dict[str, Any]] = []
+
+    def load(self) -> Workbench:
+        """The first time as the App does; again, as after something has changed."""
+        self.send("reload" if self.state else "on_load")
+        return self
+
     def act(self, click: str, **given: Any) -> list[tuple[str, dict[str, Any]]]:
-        """A click in a section that the view draws."""
-        named = {"section": self.state["section"], "analysis": self.state["analysis"], "filter": self.filter}
-        answer = self.ask("act", click=click, given=given, **named)
-        self._push((answer or {}).get("grid"))
+        """A click in the section that is shown."""
+        answer = self.ask("act", section=self.state["section"], click=click, given=given, **self._chosen())
+        if (answer or {}).get("grid"):
+            self.grids.append(answer["grid"])
         return self.operations
 
     def choose(self, **given: Any) -> Workbench:
-        """A page of a section that the view draws, and what is chosen on it."""
-        named = {"name": self.state["section"], "analysis": self.state["analysis"], "filter": self.filter}
-        self._answered(self.state["section"], self.ask("section", **named, given=given))
+        """A page of the section that is shown, and what is chosen on it."""
+        self._choose_section(self.state["section"], **given)
         return self
 
     def look_through(self, **parts: Any) -> Workbench:
@@ -219,11 +173,19 @@ class Workbench(Panel):
         self._choose_section(self.state["section"])
         return self
 
+    def text(self) -> str:
+        """All that a section is sent, and what stands around it."""
+        invited = [self.invitation["title"], self.invitation["text"]] if self.invitation else []
+        changed = f"{number_of(self.changed, 'image was', 'images were')} edited or deleted since this run"
+        found = json.dumps(self.frame["start"] or self.record or {}, ensure_ascii=False)
+        return "\n".join([*invited, found, changed if self.changed else ""])
+
+    def _chosen(self) -> dict[str, Any]:
+        return {"analysis": self.state["analysis"], "filter": self.filter}
+
     def _on_load(self) -> None:
-        _, asked = self.post("on_load")
-        self.operations = asked
-        (text,) = [params["data"]["frame"] for name, params in asked if name == "patch_panel_data"]
-        self._framed(json.loads(text))
+        _, self.operations = self.post("on_load")
+        self._framed(json.loads(self.data["frame"]))
 
     def _reload(self, section: str | None = None) -> None:
         """Something has changed: the view is told, and asks anew."""
@@ -231,26 +193,20 @@ class Workbench(Panel):
         assert [name for name, _ in asked] == ["patch_panel_data"]
         known = [key for key, _ in self.frame.get("analyses", [])]
         wanted = {"section": section or self.state.get("section"), "analysis": self.state.get("analysis")}
-        state = {**self.states.get(self.state.get("section", ""), {}), "section": wanted["section"]}
-        self._framed(self.ask("frame", **wanted, filter=self.filter, known=known, state=state))
+        self._framed(self.ask("frame", **wanted, filter=self.filter, known=known))
 
     def _on_change_dataset(self) -> None:
         self.state = {}
         self._framed(self.ask("frame"))
 
     def _on_change_analysis(self, value: str) -> None:
-        wanted = {"analysis": value, "section": self.state["section"], "state": self.state}
-        self._framed(self.ask("frame", **wanted, remembers=True))
+        self._framed(self.ask("frame", analysis=value, section=self.state["section"], remembers=True))
 
-    def _choose_section(self, value: str) -> None:
-        named = {"name": value, "analysis": self.state["analysis"], "filter": self.filter}
-        self._answered(value, self.ask("section", **named, state=self.states.get(value)))
+    def _choose_section(self, value: str, **given: Any) -> None:
+        self._answered(value, self.ask("section", name=value, given=given, **self._chosen()))
 
     def _clear_lens(self) -> None:
         self.look_through(category=None, rater=None, tag=None, follow=False)
-
-    def _make(self) -> None:
-        self.ask("make", state=self.state)
 
     def _prompt(self, **params: Any) -> None:
         self.ask("prompt", **params)
@@ -271,49 +227,6 @@ class Workbench(Panel):
     def _answered(self, name: str, answer: Any) -> None:
         if answer is None:
             return
-        if name != self.drawn:
-            self.drawn, self.data = name, {}
-        self.record, self.invitation = answer.get("record"), answer.get("invitation")
-        self.changed, self.shown = answer["changed"], {}
+        self.record, self.invitation, self.changed = answer.get("record"), answer.get("invitation"), answer["changed"]
         kept = {part: self.state[part] for part in ("analysis", "sections")}
         self.state = {**kept, "section": name, "choices": self.frame["choices"]}
-        if answer["described"]:
-            self._described(answer["described"])
-
-    def _described(self, described: dict[str, Any]) -> None:
-        self.state = self.states[described["state"]["section"]] = described["state"]
-        self.filter = self.state["lens"]
-        self._push(self.state["grid"])
-        if "schema" in described:
-            self.data |= described["data"]
-            self.shown = described["schema"]["type"]["properties"]
-            both = {name for name in self.data if self.state.get(name) is not None}
-            assert not both, f"the App would lay the data of {both} over the state of that name"
-
-    def text(self) -> str:
-        """All that is written in it, around the section, too."""
-        invited = [self.invitation["title"], self.invitation["text"]] if self.invitation else []
-        changed = f"{number_of(self.changed, 'image was', 'images were')} edited or deleted since this run"
-        found = json.dumps(self.frame["start"] or self.record or {}, ensure_ascii=False)
-        return "\n".join([super().text(), *invited, found, changed if self.changed else ""])
-
-    def _push(self, grid: dict[str, Any] | None) -> None:
-        if grid:
-            self.grids.append(grid)
-
-    def _click(self, method: str, params: dict[str, Any]) -> None:
-        """A click in a section that Python describes, as the App sends it."""
-        section = self.state["section"]
-        _, self.operations = self.post(method, panel_state={"described": self.state}, **params)
-        texts = [params["data"]["clicked"] for name, params in self.operations if name == "patch_panel_data"]
-        for text in texts:
-            answer = json.loads(text)
-            self.state["problem"] = answer.get("problem")
-            if self.state["problem"]:
-                continue
-            looked_through = self.filter
-            self._described(answer)
-            if self.state["section"] != section or self.state["lens"] != looked_through:
-                clicked, operations = self.state["section"], self.operations
-                self._choose_section(clicked)
-                self.operations = operations

@@ -223,11 +223,6 @@ def requests_of(ctx: Any) -> list[Any]:
     return found
 
 
-def use_panel(ctx: Any, panel: Any) -> None:
-    """Let what an event calls see another panel than the one that sends every change to the App."""
-    ctx._panel = panel
-
-
 def label_selection(labels: Iterable[Mapping[str, str]]) -> Any:
     """The event with which `Session.select_labels` selects labels, each with "sample_id", "label_id" and "field"."""
     return fose.SelectLabels([fose.LabelData(**label) for label in labels])

@@ -1,61 +1,18 @@
-"""What happens after a click: errors without traceback, views in the grid and back, open samples, selected labels."""
+"""What panels know of each other, and views in the grid and back."""
 
-import functools
-import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import fiftyone as fo
 
-from kalos_core import KalosError
 from kalos_core.fiftyone.app import set_view
 from kalos_core.fiftyone.internals import root_of, stages_of, view_of
 
-logger = logging.getLogger(__name__)
-
 PLUGIN = "@kalos/variation"
-
-WORKBENCH = f"{PLUGIN}/raters"
-"""The panel that all sections are part of."""
 
 Context: TypeAlias = Any
 """FiftyOne's `ExecutionContext`; FiftyOne ships no types."""
-
-Owner = TypeVar("Owner")
-
-Handler: TypeAlias = Callable[[Owner, Context], None]
-
-
-def guarded(handler: Handler[Owner]) -> Handler[Owner]:
-    """A handler of a panel whose errors are shown in the panel instead of replacing it with a traceback."""
-
-    @functools.wraps(handler)
-    def call(self: Owner, ctx: Context) -> None:
-        try:
-            if ctx.panel.state.problem:  # each change of the state makes the App send all its events again
-                ctx.panel.state.problem = None
-            handler(self, ctx)
-        except KalosError as error:
-            _fail(ctx, str(error))
-        except Exception as error:
-            logger.exception("The panel %s failed", type(self).__name__)
-            _fail(ctx, f"{type(error).__name__}: {error}")
-
-    call.is_handler = True  # type: ignore[attr-defined]
-    return call
-
-
-def handlers(owner: Any) -> dict[str, Callable[[Context], None]]:
-    """The handlers of an object by name."""
-    names = [name for name in dir(type(owner)) if getattr(getattr(type(owner), name), "is_handler", False)]
-    return {name: getattr(owner, name) for name in names}
-
-
-def _fail(ctx: Context, message: str) -> None:
-    ctx.panel.state.problem = message
-    ctx.ops.notify(message.splitlines()[0], variant="error")
-
 
 # ---- what panels know of each other ----
 

@@ -176,8 +176,6 @@ def test_requests_to_the_app_and_the_view_of_a_request_can_be_changed(dataset):
     ctx.request_params["view"] = internals.serialized(dataset.limit(1))
     internals.forget_view(ctx)
     assert len(ctx.view) == 1
-    internals.use_panel(ctx, listener := object())
-    assert ctx.panel is listener
 
 
 def test_a_selection_of_labels_is_sent_to_those_who_listen():

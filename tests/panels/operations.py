@@ -70,7 +70,7 @@ def at(panel: Workbench, section: str, page: str | None = None) -> Workbench:
     """The workbench, open already, with a section chosen, and a page of it."""
     panel.send("choose_section", value=section)
     if page:
-        panel.send("choose_page", value=page)
+        panel.choose(page=page)
     assert not panel.state.get("problem"), (section, page, panel.state["problem"])
     return panel
 

@@ -210,9 +210,7 @@ def test_labels_that_are_read_are_counted(many: dict[str, fo.Dataset], read: lis
 
 
 @pytest.mark.parametrize(("name", "section"), DRAWN)
-def test_a_page_reads_no_labels(
-    name: str, section: str, many: dict[str, fo.Dataset], read: list[int]
-) -> None:
+def test_a_page_reads_no_labels(name: str, section: str, many: dict[str, fo.Dataset], read: list[int]) -> None:
     panel = Workbench(many[name])
     panel.send("on_load")
     panel.send("choose_section", value=section)

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Ask } from "./ask";
 import { afterDecisions } from "./desk/desk";
-import type { DescribedState, Filter, Frame, Listed, SectionAnswer } from "./records";
+import type { Filter, Frame, Listed, SectionAnswer } from "./records";
 
 /** What an answer depends on: the parts of the filter that a section heeds, and the view where it follows it. */
 export function keyOf(frame: Frame, section: Listed, filter: Filter, view: string): string {
@@ -16,7 +16,6 @@ type Wanted = { frame: Frame | null; section: Listed | undefined; filter: Filter
 
 export function useAnswer(ask: Ask, { frame, section, filter, view }: Wanted) {
   const known = useRef(new Map<string, SectionAnswer>());
-  const states = useRef(new Map<string, DescribedState>());
   const [shown, setShown] = useState<Shown | null>(null);
   const [round, setRound] = useState(0);
   const key = frame && section ? keyOf(frame, section, filter, view) : "";
@@ -26,8 +25,7 @@ export function useAnswer(ask: Ask, { frame, section, filter, view }: Wanted) {
   wanted.current = key;
 
   const put = useCallback((at: string, answer: SectionAnswer) => {
-    if (!answer.described) known.current.set(at, answer);
-    else states.current.set(answer.name, answer.described.state);
+    known.current.set(at, answer);
     if (wanted.current === at) setShown({ key: at, answer });
   }, []);
 
@@ -41,8 +39,7 @@ export function useAnswer(ask: Ask, { frame, section, filter, view }: Wanted) {
     }
     const before = known.current.get(key);
     if (before) setShown({ key, answer: before });
-    const state = section.is_data ? {} : (states.current.get(section.name) ?? {});
-    ask<SectionAnswer>("section", { name: section.name, analysis: frame.analysis, filter, state })
+    ask<SectionAnswer>("section", { name: section.name, analysis: frame.analysis, filter })
       .then((answer) => put(key, answer))
       .catch((error: Error) => {
         if (wanted.current === key) setShown({ key, problem: error.message });

@@ -1,17 +1,17 @@
 /** What is chosen in a panel: at once in React's own state, a little later in that of the panel. */
 import { useEffect, useRef, useState } from "react";
 import { usePanelStatePartial } from "./app";
-import type { DescribedState, Filter } from "./records";
+import type { Filter } from "./records";
 
 export type Chosen = { analysis: string | null; section: string | null; filter: Filter };
 
 /** What the panel's state holds: it lives in the session's layout, and survives moving and loading anew. */
-type Kept = { chosen?: Chosen; described?: DescribedState };
+type Kept = { chosen?: Chosen };
 
 /** Milliseconds: writing the panel's state draws the App anew, which a click does not wait for. */
 const LATER = 400;
 
-export function useChosen(first: Chosen): [Chosen, (next: Partial<Chosen>) => void, (state: DescribedState) => void] {
+export function useChosen(first: Chosen): [Chosen, (next: Partial<Chosen>) => void] {
   const [kept, keep] = usePanelStatePartial<Kept>("state", {});
   const [chosen, setChosen] = useState<Chosen>({ ...first, ...(kept.chosen ?? {}) });
   const timer = useRef(0);
@@ -24,7 +24,5 @@ export function useChosen(first: Chosen): [Chosen, (next: Partial<Chosen>) => vo
       return after;
     });
   };
-  /** The App sends it with the next click in what Python described: it has to be there before. */
-  const keepDescribed = (described: DescribedState) => keep((all) => ({ ...all, described }));
-  return [chosen, choose, keepDescribed];
+  return [chosen, choose];
 }

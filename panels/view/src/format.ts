@@ -62,10 +62,10 @@ export function signedText(value: Maybe): string {
   return `${value != null && value > 0 ? "+" : ""}${alphaText(value, 3)}`;
 }
 
-/** A number of no fixed scale, such as a distance in pixels, with at most three significant digits. */
-export function significantText(value: Maybe): string {
+/** A number of no fixed scale, such as a distance in pixels, with so many significant digits, or whole above 1,000. */
+export function significantText(value: Maybe, digits = 3): string {
   if (value == null) return UNDEFINED;
-  return typeset(Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(3))));
+  return typeset(Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(digits))));
 }
 
 export function countText(count: number): string {
@@ -85,11 +85,6 @@ export function percentText(share: Maybe): string {
 /** A rate for every 100, as a percentage. */
 export function per100Text(rate: Maybe): string {
   return percentText(rate == null ? rate : rate / 100);
-}
-
-/** A measure of any size, with as many significant digits. */
-export function significantText(value: Maybe, digits = 3): string {
-  return value == null ? UNDEFINED : typeset(String(Number(value.toPrecision(digits))));
 }
 
 /** A number of things; `several` where the plural is not the noun with an s. */

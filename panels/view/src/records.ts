@@ -3,16 +3,7 @@ export type Filter = { category: string | null; rater: string | null; tag: strin
 export const WHOLE: Filter = { category: null, rater: null, tag: null, follow: false };
 
 export type Part = "category" | "rater" | "tag";
-export type Listed = { name: string; title: string; group: string; is_data: boolean; follows: (Part | "view")[] };
-
-/** A section that Python describes: what the App's renderer draws, its data, and what the next event needs. */
-export type DescribedState = {
-  section?: string;
-  lens?: Filter;
-  grid?: Grid | null;
-  [name: string]: unknown;
-};
-export type DescribedAnswer = { schema?: unknown; data?: object; state: DescribedState };
+export type Listed = { name: string; title: string; group: string; follows: (Part | "view")[] };
 
 export type Invitation = { title: string; text: string; operator: string; label: string };
 export type SectionAnswer = {
@@ -20,7 +11,6 @@ export type SectionAnswer = {
   /** Images that were edited or deleted since the run. */
   changed: number;
   record?: unknown;
-  described?: DescribedAnswer | null;
   invitation?: Invitation;
 };
 

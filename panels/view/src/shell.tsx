@@ -6,18 +6,17 @@ import type { PanelProps } from "./app";
 import { AskContext, useAsk, useAsking } from "./ask";
 import type { Ask } from "./ask";
 import { useChosen } from "./chosen";
-import { Described } from "./described";
 import { numberOf } from "./format";
 import { Header } from "./header";
 import { Empty, Failed, Loading } from "./look/states";
 import { Alert, Box } from "./mui";
 import { WHOLE } from "./records";
-import type { DescribedAnswer, DescribedState, Filter, Frame, Grid, Invitation, Led, SectionAnswer } from "./records";
+import type { Filter, Frame, Grid, Invitation, Led, SectionAnswer } from "./records";
 import { VIEWS } from "./sections";
 import { Start } from "./start";
 
 /** What the panel's data hold, as texts: the App lays new data over those before, but replaces texts. */
-type WorkbenchData = { frame: string; clicked: string; changed: string; dataset: string; view: string };
+type WorkbenchData = { frame: string; changed: string; dataset: string; view: string };
 
 /** Views that *Back* leads through. */
 const STEPS_BACK = 20;
@@ -59,7 +58,7 @@ function Open({ ask, first, data }: OpenProps) {
   const [problem, setProblem] = useState("problem" in first ? first.problem : "");
   const [notice, setNotice] = useState("");
   const [grids, setGrids] = useState<Grid[]>([]);
-  const [chosen, choose, keepDescribed] = useChosen({
+  const [chosen, choose] = useChosen({
     analysis: given?.analysis ?? null,
     section: given?.section ?? null,
     filter: given?.filter ?? WHOLE,
@@ -67,9 +66,8 @@ function Open({ ask, first, data }: OpenProps) {
   const name = chosen.section ?? frame?.section;
   const section = frame?.sections.find((one) => one.name === name) ?? frame?.sections[0];
   const filter = chosen.filter;
-  const { shown, key, put, forget } = useAnswer(ask, { frame, section, filter, view: data.view ?? "" });
+  const { shown, forget } = useAnswer(ask, { frame, section, filter, view: data.view ?? "" });
 
-  const described = shown?.answer?.described?.state;
   const frameAnew = (params: object) =>
     ask<Frame>("frame", params)
       .then((next) => {
@@ -81,7 +79,7 @@ function Open({ ask, first, data }: OpenProps) {
       .catch((error: Error) => setProblem(error.message));
   const known = frame?.analyses.map(([one]) => one);
   const again = (named?: string | null) =>
-    frameAnew({ analysis: frame?.analysis, section: named ?? section?.name, filter, known, state: described });
+    frameAnew({ analysis: frame?.analysis, section: named ?? section?.name, filter, known });
 
   const go = (to: string, part: Partial<Filter> = {}) => choose({ section: to, filter: { ...filter, ...part } });
   const push = (grid: Grid | null | undefined) => {
@@ -103,35 +101,13 @@ function Open({ ask, first, data }: OpenProps) {
     setGrids(grids.slice(0, -1));
     ask("back", { before: last.before }).catch((error: Error) => setNotice(error.message));
   };
-  /** What a click in a section that Python describes led to. */
-  const take = (answer: DescribedAnswer) => {
-    const { state, schema } = answer;
-    push(state.grid);
-    if (state.section !== section?.name || JSON.stringify(state.lens) !== JSON.stringify(filter)) {
-      choose({ section: state.section ?? null, filter: state.lens ?? WHOLE });
-    } else if (schema && section) {
-      const before = shown?.answer;
-      const data = { ...before?.described?.data, ...answer.data };
-      put(key, { name: section.name, changed: before?.changed ?? 0, described: { ...answer, data } });
-    }
-  };
 
-  useNews(data.clicked, (text) => {
-    const answer = JSON.parse(text) as DescribedAnswer & { problem?: string };
-    if (answer.problem) setNotice(answer.problem);
-    else take(answer);
-  });
   useNews(data.changed, (text) => void again((JSON.parse(text) as { section: string | null }).section));
   useNews(data.dataset, (dataset) => {
     if (dataset === frame?.dataset) return;
     setGrids([]);
     void frameAnew({});
   });
-  useEffect(() => {
-    if (described) keepDescribed(described);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- `keepDescribed` is new with every drawing
-  }, [described]);
-
   if (problem) return <Box sx={{ p: 1.5 }}><Failed problem={problem} onRetry={() => void again()} /></Box>;
   if (!frame) return <Box sx={{ p: 1.5 }}><Loading /></Box>;
   if (frame.start) return <Box sx={{ p: 1.5 }}><Start start={frame.start} /></Box>;
@@ -144,7 +120,7 @@ function Open({ ask, first, data }: OpenProps) {
         grid={grids[grids.length - 1] ?? null}
         steps={grids.length}
         onFilter={(next) => choose({ filter: next })}
-        onAnalysis={(analysis) => void frameAnew({ analysis, section: section?.name, remembers: true, state: described })}
+        onAnalysis={(analysis) => void frameAnew({ analysis, section: section?.name, remembers: true })}
         onSection={go}
         onBack={back}
       />
@@ -153,7 +129,6 @@ function Open({ ask, first, data }: OpenProps) {
         <Body
           shown={shown}
           onRetry={() => void again()}
-          described={{ onAnswer: take, onProblem: setNotice, onTyped: keepDescribed }}
           section={{ frame, filter, act, go }}
         />
       </Box>
@@ -164,11 +139,6 @@ function Open({ ask, first, data }: OpenProps) {
 type BodyProps = {
   shown: Shown | null;
   onRetry: () => void;
-  described: {
-    onAnswer: (answer: DescribedAnswer) => void;
-    onProblem: (problem: string) => void;
-    onTyped: (state: DescribedState) => void;
-  };
   section: {
     frame: Frame;
     filter: Filter;
@@ -177,7 +147,7 @@ type BodyProps = {
   };
 };
 
-function Body({ shown, onRetry, described, section }: BodyProps) {
+function Body({ shown, onRetry, section }: BodyProps) {
   if (shown?.problem) return <Failed problem={shown.problem} onRetry={onRetry} />;
   const answer = shown?.answer;
   if (!answer) return <Loading />;
@@ -186,9 +156,7 @@ function Body({ shown, onRetry, described, section }: BodyProps) {
     <>
       <Changed answer={answer} />
       {answer.invitation ? (
-        <Invited invitation={answer.invitation} state={answer.described?.state} />
-      ) : answer.described ? (
-        <Described key={answer.name} answer={answer.described} {...described} />
+        <Invited invitation={answer.invitation} />
       ) : (
         View && <View record={answer.record as never} {...section} />
       )}
@@ -202,10 +170,7 @@ function Changed({ answer: { changed } }: { answer: SectionAnswer }) {
   return <Alert severity="warning" sx={{ mb: 1, py: 0 }}>{text} edited or deleted since this run: make a new one.</Alert>;
 }
 
-type InvitedProps = { invitation: Invitation; state?: DescribedState };
-
-function Invited({ invitation: { title, text, operator, label }, state }: InvitedProps) {
+function Invited({ invitation: { title, text, operator, label } }: { invitation: Invitation }) {
   const ask = useAsking();
-  const onClick = () => void (state ? ask("make", { state }) : ask("prompt", { operator }));
-  return <Empty title={title} text={text} steps={[{ label, onClick }]} />;
+  return <Empty title={title} text={text} steps={[{ label, onClick: () => void ask("prompt", { operator }) }]} />;
 }

@@ -18,7 +18,7 @@ describe("numbers are shown as Python shows them", () => {
     expect([0.0625, 0.1875].map((value) => alphaText(value, 3))).toEqual(["0.062", "0.188"]);
   });
   it("has three digits of what has no fixed scale", () => {
-    expect([0.038, -1402.3, 100, 12.345, null].map(significantText)).toEqual(["0.038", "−1,402", "100", "12.3", "undefined"]);
+    expect([0.038, -1402.3, 100, 12.345, null].map((value) => significantText(value))).toEqual(["0.038", "−1,402", "100", "12.3", "undefined"]);
   });
   it("keeps an interval in one line, with the decimals that it needs", () => {
     expect(withInterval(0.689, [0.634, 0.746])).toBe("0.69\u00a0[0.63,\u00a00.75]");
@@ -38,7 +38,7 @@ describe("numbers are shown as Python shows them", () => {
       ["1,402", "−3", "1 image", "0 classes"],
     );
     expect(pointsText(0.66068)).toBe("66.1");
-    expect([1234.5, -0.01234, 0, null].map((value) => significantText(value))).toEqual(["1,230", "−0.0123", "0", "undefined"]);
+    expect([1234.5, -0.01234, 0, null].map((value) => significantText(value))).toEqual(["1,235", "−0.0123", "0", "undefined"]);
   });
 });
 
