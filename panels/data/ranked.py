@@ -59,6 +59,7 @@ def _class_row(classes: ClassDifficulty, place: int, *, is_ranked: bool) -> Rank
 def ranked_estimates(names: Sequence[Any], found: Any) -> tuple[Ranked, ...]:
     """Names with the alphas of `Estimates`, the least first; undefined last."""
     order = np.argsort(found.alpha, kind="stable")
+    ends = found.alpha_interval
     return tuple(
-        Ranked(str(names[at]), found.alpha[at], *found.alpha_interval[at], images=int(found.images[at])) for at in order
+        Ranked(str(names[at]), found.alpha[at], ends[at, 0], ends[at, 1], images=int(found.images[at])) for at in order
     )

@@ -79,9 +79,11 @@ class RatersSection(DataSection):
             people=ranked_estimates(again.person, again) if has_sessions else (),
             sessions=ranked_estimates(team.session, team) if has_sessions else (),
             titles={
-                "vitality": "" if isinstance(without, Undefined) else vitality_title(without.rater, without.vitality),
-                "people": session_title(again.person, again.alpha) if has_sessions else "",
-                "sessions": team_title(team.session, team.alpha) if has_sessions else "",
+                "vitality": ""
+                if isinstance(without, Undefined)
+                else vitality_title(without.rater.tolist(), without.vitality),
+                "people": session_title(again.person.tolist(), again.alpha) if has_sessions else "",
+                "sessions": team_title(team.session.tolist(), team.alpha) if has_sessions else "",
             },
             captions={name: CAPTIONS[name] for name in ("vitality", "collaboration", "intra_rater", "team")},
         )
