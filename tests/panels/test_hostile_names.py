@@ -40,10 +40,30 @@ def pages(panel: Panel) -> list[str | None]:
     return [None] if row is None else [entry["view"]["label"] for entry in row["type"]["properties"].values()]
 
 
-def check(panel: Panel, least: int) -> None:
+SIGNS = ("<b>**", "<i>", "<img", "\u202e", "_y_ ~~", "$x|")
+"""What plotly would read of a hostile name."""
+
+
+def in_plotly(entry: Any) -> Iterator[Any]:
+    """All that plotly gets of a record of the view."""
+    if isinstance(entry, dict) and {"traces", "layout"} <= set(entry):
+        yield [entry["traces"], entry["layout"]]
+    elif isinstance(entry, (dict, list)):
+        for part in entry.values() if isinstance(entry, dict) else entry:
+            yield from in_plotly(part)
+
+
+def check(panel: Workbench, least: int) -> None:
     """Every page of every section, which are at least so many."""
     seen = set()
     for section in panel.state["sections"]:
+        at(panel, section)
+        for page in panel.record.get("pages", [None]) if panel.record else ():
+            record = panel.choose(page=page).record if page else panel.record
+            assert not panel.state.get("problem"), (section, page, panel.state["problem"])
+            drawn = json.dumps(list(in_plotly(record)), ensure_ascii=False)
+            assert [sign for sign in SIGNS if sign in drawn] == [], (section, page)
+            seen.add((section, page))
         for page in pages(at(panel, section)):
             if page:
                 panel.send("choose_page", value=page)
@@ -52,8 +72,7 @@ def check(panel: Panel, least: int) -> None:
                 is_text(text)
             figures = {name: panel.data.get(name) for name in panel.state.get("layouts") or {}}
             drawn = json.dumps([figures, panel.state.get("layouts")], ensure_ascii=False)
-            found = [sign for sign in ("<b>**", "<i>", "<img", "\u202e", "_y_ ~~", "$x|") if sign in drawn]
-            assert found == [], (section, page)
+            assert [sign for sign in SIGNS if sign in drawn] == [], (section, page)
             if texts:
                 seen.add((section, page))
     assert len(seen) >= least, seen
