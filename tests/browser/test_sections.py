@@ -63,7 +63,7 @@ MASKS: Pages = {
         "Images": "agree on",
     },
     "Truth": {"": "Click a row to compare raters with it"},
-    "Ranking": {"Detectors": "who is best depends on whose labels you trust", "Curves": "sharp reaches"},
+    "Ranking": {"Detectors": "The best depends on the reference", "Curves": "sharp reaches"},
     "Decide": {"Queue": "regions in dispute decided"},
 }
 
