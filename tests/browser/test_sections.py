@@ -67,7 +67,7 @@ MASKS: Pages = {
         "Images": "agree on",
     },
     "Truth": {"": "Click a row to compare raters with it"},
-    "Ranking": {"Detectors": "who is best depends on whose labels you trust", "Curves": "sharp reaches"},
+    "Ranking": {"Detectors": "The best depends on the reference", "Curves": "sharp reaches"},
     "Decide": {"": "regions in dispute decided"},
     "Results": {"": "Hand over"},
 }

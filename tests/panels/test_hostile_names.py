@@ -23,28 +23,30 @@ pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning"
 QUICK = {"calibration": {"bootstrap": 5}, "convergence": {"subsets": 20, "fraction": 0.5, "tags": True}}
 
 
-def figures(entry: Any) -> Iterator[Any]:
-    """Plotly's figures in a record, which it would read as HTML; all other text React shows as it is."""
-    if isinstance(entry, dict):
-        if "layout" in entry:
-            yield entry
-        for part in entry.values():
-            yield from figures(part)
-    elif isinstance(entry, list):
-        for part in entry:
-            yield from figures(part)
+SIGNS = ("<b>**", "<i>", "<img", "\u202e", "_y_ ~~", "$x|")
+"""What plotly would read of a hostile name; all other text React shows as it is."""
+
+
+def in_plotly(entry: Any) -> Iterator[Any]:
+    """All that plotly gets of a record of the view."""
+    if isinstance(entry, dict) and {"traces", "layout"} <= set(entry):
+        yield [entry["traces"], entry["layout"]]
+    elif isinstance(entry, (dict, list)):
+        for part in entry.values() if isinstance(entry, dict) else entry:
+            yield from in_plotly(part)
 
 
 def check(panel: Workbench, least: int) -> None:
-    """The figures of every section, of which at least so many say something."""
+    """Every page of every section, which are at least so many."""
     seen = set()
     for section in panel.state["sections"]:
-        record = at(panel, section).record
-        drawn = json.dumps(list(figures(record)), ensure_ascii=False)
-        found = [sign for sign in ("<b>**", "<i>", "<img", "\u202e", "_y_ ~~", "$x|") if sign in drawn]
-        assert found == [], section
-        if record is not None:
-            seen.add(section)
+        at(panel, section)
+        for page in panel.record.get("pages", [None]) if panel.record else ():
+            record = panel.choose(page=page).record if page else panel.record
+            assert not panel.state.get("problem"), (section, page, panel.state["problem"])
+            drawn = json.dumps(list(in_plotly(record)), ensure_ascii=False)
+            assert [sign for sign in SIGNS if sign in drawn] == [], (section, page)
+            seen.add((section, page))
     assert len(seen) >= least, seen
 
 

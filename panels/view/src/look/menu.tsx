@@ -16,7 +16,7 @@ export function Menu({ label, chosen, entries, onChoose }: MenuProps) {
   return (
     <Box sx={{ display: "inline-flex", alignItems: "center", gap: 0.75, fontSize: 13 }}>
       <Box component="span" color="text.secondary" aria-hidden>{label}</Box>
-      <Select size="small" value={chosen} onChange={(event) => onChoose(event.target.value)}
+      <Select size="small" value={chosen} displayEmpty onChange={(event) => onChoose(event.target.value)}
         inputProps={{ "aria-label": label }} SelectDisplayProps={{ "aria-label": label }}
         sx={{ ...FOCUS, fontSize: 13, height: 28, maxWidth: 260 }}>
         {entries.map(([key, text]) => (

@@ -37,5 +37,5 @@ export function Segmented<Key extends string>({ label, choices, chosen, onChoose
 }
 
 const BAR = { display: "inline-flex", borderRadius: 1, border: "1px solid", borderColor: "divider", overflow: "hidden" };
-const PART = { px: 1.25, height: 26, fontSize: 13, color: "text.secondary", "&:hover": { bgcolor: "action.hover" } };
+const PART = { px: 0.875, height: 26, whiteSpace: "nowrap", fontSize: 13, color: "text.secondary", "&:hover": { bgcolor: "action.hover" } };
 const CHOSEN = { bgcolor: "action.selected", color: "text.primary", fontWeight: 600 };

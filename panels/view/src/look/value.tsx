@@ -10,12 +10,19 @@ export type Value = { value: Maybe; low: Maybe; high: Maybe; reason: string };
 
 type ShownProps = { of: Value; show?: (value: Maybe) => string };
 
-/** A value with its interval behind it, or why it is undefined. */
+/** A value with its interval below it, or why it is undefined. */
 export function Measured({ of: { value, low, high, reason }, show }: ShownProps) {
   if (value == null && reason) return <Box component="span" color="text.secondary">{reason}</Box>;
-  if (!show) return <>{withInterval(value, [low, high])}</>;
-  const ends = low == null || high == null ? "" : ` [${show(low)},\u00a0${show(high)}]`;
-  return <>{`${show(value)}${ends}`}</>;
+  const ends = [low, high] as const;
+  const interval = intervalText(ends);
+  const own = show && interval ? `[${show(low)},\u00a0${show(high)}]` : interval;
+  const number = show ? show(value) : withInterval(value, ends).split("\u00a0[")[0];
+  return (
+    <>
+      {number}
+      {own && <Box component="span" color="text.secondary" sx={{ display: "block", fontSize: 11, lineHeight: 1.2 }}>{own}</Box>}
+    </>
+  );
 }
 
 /** A column of values, sorted by them. */

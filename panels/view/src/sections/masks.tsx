@@ -11,6 +11,7 @@ import type { Column } from "../look/table";
 import { Finding, Note, Reading, StepButton } from "../look/text";
 import { nameColumn, numberColumn, valueColumn } from "../look/value";
 import type { Value } from "../look/value";
+import { Wide } from "../look/wide";
 import { Stack } from "../mui";
 import { entriesOf, Paged } from "./paged";
 import type { Chooses, Shown } from "./paged";
@@ -102,7 +103,7 @@ function RatersPage({ of, act, choose }: { of: Raters } & Acts & Chooses) {
       </Stack>
       {of.raters.length > 0 ? (
         <Card title={`${of.performance}: click a rater to see their images`}>
-          <Sortable label="Raters" rows={of.raters} columns={RATERS} keyOf={({ name }) => name} onClick={({ name }) => act("rater", { name })}
+          <Wide least={5} label="Raters" rows={of.raters} columns={RATERS} keyOf={({ name }) => name} onClick={({ name }) => act("rater", { name })}
             first={{ key: "apart", descending: true }} />
         </Card>
       ) : <Note>Raters without names over the images cannot stand out: see Images.</Note>}

@@ -8,6 +8,7 @@ import { Sortable } from "../look/table";
 import type { Column } from "../look/table";
 import { Finding, Note, StepButton } from "../look/text";
 import { nameColumn, numberColumn } from "../look/value";
+import { Wide } from "../look/wide";
 import { Box, ButtonBase, Stack } from "../mui";
 import { FOCUS } from "../look/styles";
 import { Paged } from "./paged";
@@ -139,7 +140,7 @@ function RatersPage({ of: { labels, raters }, act }: { of: Raters } & Acts) {
   ];
   return (
     <Card title="Events of each rater: click a row to see what they changed">
-      <Sortable label="Synthetic raters" rows={raters} columns={columns} keyOf={({ field }) => field} onClick={({ field }) => act("rater", { field })} />
+      <Wide least={4} label="Synthetic raters" rows={raters} columns={columns} keyOf={({ field }) => field} onClick={({ field }) => act("rater", { field })} />
     </Card>
   );
 }

@@ -24,15 +24,14 @@ export type Chooses = {
 /** The record of a section, asked for again with what is chosen; at once where it was asked before. */
 function useGiven<Sent extends AnyPage>(section: string, { record, frame, filter }: SectionProps<Sent>) {
   const ask = useAsking();
-  const [given, setGiven] = useState<Choice>({});
+  const [given, setGiven] = useState<Choice | null>(null); // nothing is chosen yet
   const [answer, setAnswer] = useState<SectionAnswer | null>(null);
   const [problem, setProblem] = useState("");
   const latest = useRef(0);
-  const isFirst = Object.keys(given).length === 0;
   useEffect(() => {
     latest.current += 1;
     const own = latest.current;
-    if (isFirst) return;
+    if (!given) return;
     ask<SectionAnswer>("section", { name: section, analysis: frame.analysis, filter, given })
       .then((found) => {
         if (own !== latest.current) return;
@@ -45,7 +44,7 @@ function useGiven<Sent extends AnyPage>(section: string, { record, frame, filter
     // eslint-disable-next-line react-hooks/exhaustive-deps -- `record` is new when the analysis, the filter or the run is
   }, [given, record]);
   const choose = (next: Choice) => setGiven((before) => ({ ...before, ...next }));
-  return { answer: isFirst ? null : answer, given, problem, choose };
+  return { answer, given, problem, choose };
 }
 
 type PagedProps<Sent> = {
@@ -59,7 +58,7 @@ export function Paged<Sent extends AnyPage>({ section, of, children }: PagedProp
   const { answer, given, problem, choose } = useGiven(section, of);
   const record = answer?.record ? (answer.record as Sent) : of.record;
   const { pages } = record;
-  const page = typeof given.page === "string" ? given.page : record.page;
+  const page = typeof given?.page === "string" ? given.page : record.page;
   return (
     <Stack spacing={1}>
       {pages.length > 1 && (

@@ -14,6 +14,7 @@ import type { Column } from "../look/table";
 import { Finding, Note, StepButton } from "../look/text";
 import { nameColumn, numberColumn, titleOf, valueColumn } from "../look/value";
 import type { Value } from "../look/value";
+import { Wide } from "../look/wide";
 import { Alert, Box, Stack } from "../mui";
 import { entriesOf, Paged } from "./paged";
 import type { Chooses, Shown } from "./paged";
@@ -139,12 +140,12 @@ function AgreementPage({ of, act, colours }: { of: Agreement; colours: Record<st
       </Card>
       {of.directions.map((one) => <DirectionsOf key={one.question} of={one} colours={colours} />)}
       <Card title="Coefficients of each question">
-        <Sortable label="Questions" rows={of.questions} columns={QUESTIONS} keyOf={({ name }) => name} onClick={({ name }) => clicked(name)} />
+        <Wide least={3} label="Questions" rows={of.questions} columns={QUESTIONS} keyOf={({ name }) => name} onClick={({ name }) => clicked(name)} />
         {of.doubt && <Note>{`${of.doubt}.`}</Note>}
       </Card>
       {of.grades.length > 0 && (
         <Card title="Grades: those that are near count as nearly alike (AC2 and Conger's κ with quadratic weights)">
-          <Sortable label="Grades" rows={of.grades} columns={GRADES} keyOf={({ name }) => name} onClick={({ name }) => clicked(name)} />
+          <Wide least={4} label="Grades" rows={of.grades} columns={GRADES} keyOf={({ name }) => name} onClick={({ name }) => clicked(name)} />
         </Card>
       )}
     </Stack>

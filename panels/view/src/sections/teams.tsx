@@ -1,11 +1,11 @@
 import React from "react";
 import { Card } from "../look/card";
 import { Empty } from "../look/states";
-import { Sortable } from "../look/table";
 import type { Column } from "../look/table";
 import { Finding, StepButton } from "../look/text";
 import { nameColumn, valueColumn } from "../look/value";
 import type { Value } from "../look/value";
+import { Wide } from "../look/wide";
 import { Stack } from "../mui";
 import type { SectionProps } from "./section";
 
@@ -31,7 +31,7 @@ export function Teams({ record: { title, names, rows }, act }: SectionProps<Sent
       <Finding>{title}</Finding>
       <Stack direction="row"><StepButton onClick={() => act("compare")}>Compare two teams</StepButton></Stack>
       <Card title="Agreement beyond chance (free-marginal κ) within each team, between them, of their majorities: click a question to see where answers differ">
-        <Sortable label="Teams" rows={rows} columns={columns} keyOf={({ question }) => question} onClick={({ question }) => act("question", { name: question })} />
+        <Wide least={4} label="Teams" rows={rows} columns={columns} keyOf={({ question }) => question} onClick={({ question }) => act("question", { name: question })} />
       </Card>
     </Stack>
   );

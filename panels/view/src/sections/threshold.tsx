@@ -73,7 +73,7 @@ function CalibrationPage({ of, act, choose }: { of: Calibration } & Acts & Choos
       <Finding>{of.said}</Finding>
       {of.advice && <Note>{of.advice}</Note>}
       <Use of={of} act={act} choose={choose} />
-      <Plot figure={of.figure} height={240} />
+      <Plot figure={of.figure} height={320} />
       <Card title="Similarities, the one that tells the same object from chance best first">
         <Sortable label="Similarities" rows={of.similarities} columns={columns} keyOf={({ name }) => name}
           onClick={({ name }) => choose({ similarity: name })} />
@@ -156,12 +156,16 @@ function TypesPage({ of: { figure, title, levels, own, level, counts }, choose }
 }
 
 const PRINTED: Column<Printed>[] = [
-  nameColumn("dataset", "Data set", ({ dataset }) => dataset),
+  {
+    key: "dataset",
+    title: "Data set, source",
+    show: ({ dataset, source }) => <>{dataset}<Box component="span" color="text.secondary" sx={{ display: "block", fontSize: 11 }}>{source}</Box></>,
+    by: ({ dataset }) => dataset,
+  },
   nameColumn("name", "Similarity", ({ name }) => name),
   valueColumn("ks", "KS", ({ ks }) => ks),
   valueColumn("tau", "τ*", ({ tau }) => tau),
   numberColumn("threshold", "Threshold", ({ threshold }) => threshold, (value) => alphaText(value, 3)),
-  nameColumn("source", "Source", ({ source }) => source),
 ];
 
 function PublishedPage({ rows }: { rows: Printed[] }) {

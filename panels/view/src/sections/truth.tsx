@@ -11,6 +11,7 @@ import type { Column } from "../look/table";
 import { Finding, Note, StepButton } from "../look/text";
 import { nameColumn, numberColumn, titleOf } from "../look/value";
 import type { Value } from "../look/value";
+import { Wide } from "../look/wide";
 import { Alert, Box, Stack } from "../mui";
 import { shareColumns, SHARES } from "./masks";
 import type { Shares } from "./masks";
@@ -123,7 +124,7 @@ function TruthPage({ of, act, choose }: { of: Found } & Acts & Chooses) {
       </Card>
       <Card title={against}>
         {note && <Note>{note}</Note>}
-        {raters.length > 0 && <Sortable label={`Raters against ${plain(consensus)}`} rows={raters} columns={of_pixels ? PIXELS : OBJECTS} keyOf={({ rater }) => rater} />}
+        {raters.length > 0 && <Wide least={4} label={`Raters against ${plain(consensus)}`} rows={raters} columns={of_pixels ? PIXELS : OBJECTS} keyOf={({ rater }) => rater} />}
       </Card>
       {estimate && <EstimatePart of={estimate} consensus={consensus} act={act} choose={choose} />}
       {notes.length > 0 && <Card title="To know">{notes.map((text) => <Note key={text}>{text}</Note>)}</Card>}

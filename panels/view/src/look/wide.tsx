@@ -1,0 +1,24 @@
+import React, { useState } from "react";
+import type { ComponentProps } from "react";
+import { Box, Button } from "../mui";
+import { FOCUS } from "./styles";
+import { Sortable } from "./table";
+
+type WideProps<Row> = ComponentProps<typeof Sortable<Row>> & {
+  /** Columns that are shown at first. */
+  least: number;
+};
+
+/** A table of more columns than a narrow panel has room for: the others are there for who asks. */
+export function Wide<Row>({ least, columns, ...more }: WideProps<Row>) {
+  const [shows, setShows] = useState(false);
+  if (columns.length <= least) return <Sortable columns={columns} {...more} />;
+  return (
+    <Box sx={{ overflowX: "auto" }}>
+      <Sortable columns={shows ? columns : columns.slice(0, least)} {...more} />
+      <Button size="small" aria-expanded={shows} onClick={() => setShows(!shows)} sx={{ ...FOCUS, textTransform: "none" }}>
+        {shows ? "Fewer columns" : "More columns"}
+      </Button>
+    </Box>
+  );
+}
