@@ -1,7 +1,7 @@
 import React from "react";
 import { plain } from "../format";
 import { DASHES } from "../look/crop";
-import { FOCUS } from "../look/styles";
+import { FOCUS, TWO_LINES } from "../look/styles";
 import { Box, ButtonBase, Typography } from "../mui";
 import { Sign } from "./decider";
 import type { Dispute, Queue } from "./records";
@@ -82,12 +82,12 @@ function Taken({ choice: { rater, text, found }, queue: { raters } }: { choice: 
         <line x1="0" x2="26" y1="5" y2="5" stroke={raters[place]?.[1] ?? "#999"} strokeWidth="3" strokeDasharray={DASHES[Math.max(0, place) % DASHES.length]} />
       </svg>
       <Box component="span" sx={{ minWidth: 0, flex: 1 }}>
-        <Typography component="span" noWrap sx={{ display: "block", fontSize: 12.5, lineHeight: 1.25 }}>
+        <Typography component="span" sx={{ display: "block", fontSize: 12.5, lineHeight: 1.25, overflowWrap: "anywhere" }}>
           <Box component="bdi" sx={{ fontWeight: 600 }}>{plain(rater ?? "")}</Box>
           {": "}
           <Box component="bdi">{plain(text)}</Box>
         </Typography>
-        {found && <Typography component="span" noWrap color="text.secondary" sx={{ display: "block", fontSize: 11, lineHeight: 1.25 }}>{found.split("\n").join("; ")}</Typography>}
+        {found && <Typography component="span" color="text.secondary" sx={{ ...TWO_LINES, fontSize: 11, lineHeight: 1.25 }}>{found.split("\n").join("; ")}</Typography>}
       </Box>
     </>
   );

@@ -15,7 +15,7 @@ import type { Dispute, Queue } from "./records";
 const FETCHED = 4;
 
 /** Of the crop: what is left of a window where one column holds all. */
-const HEIGHT = "max(180px, calc(100vh - 570px))";
+const HEIGHT = "max(180px, calc(100vh - 600px))";
 
 const NAME = "kalos-who";
 
@@ -77,7 +77,7 @@ export function Decider({ desk, nothing, isBeside = false }: DeciderProps) {
     // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- keys for its buttons
     <Box ref={box} tabIndex={-1} role="group" aria-label="Decide by keys" data-cy="decider" onKeyDown={onKeyDown} sx={{ outline: "none" }}>
       <Progress desk={desk} />
-      <Notices desk={desk} />
+      <Notices desk={desk} onDone={() => box.current?.focus()} />
       {now ? (
         <Box sx={{ display: "grid", gap: 1, gridTemplateColumns: "repeat(auto-fit, minmax(min(250px, 100%), 1fr))" }}>
           <Seen dispute={now} queue={desk.queue} only={only} isWhole={isWhole} isBeside={isBeside} />
@@ -127,20 +127,20 @@ function Progress({ desk }: { desk: Desk }) {
 }
 
 /** What could not be sent, and what others decided. */
-function Notices({ desk }: { desk: Desk }) {
+function Notices({ desk, onDone }: { desk: Desk; onDone: () => void }) {
   const count = numberOf(desk.outbox.waiting, "decision is", "decisions are");
   return (
     <>
       {desk.outbox.lost && (
         <Alert severity="error" sx={{ mb: 0.5, py: 0 }}
-          action={<Button color="inherit" size="small" onClick={() => desk.outbox.again()} sx={FOCUS}>Send now</Button>}>
+          action={<Button color="inherit" size="small" onClick={() => { desk.outbox.again(); onDone(); }} sx={FOCUS}>Send now</Button>}>
           The server does not answer: {count} kept here and sent again. {desk.outbox.lost}
         </Alert>
       )}
       {desk.notices.map(({ id, text }) => (
         <Alert key={id} severity="warning" onClose={() => desk.dismiss(id)} sx={{ mb: 0.5, py: 0 }}>
           {text}{" "}
-          <Button color="inherit" size="small" onClick={() => desk.look(id)} sx={{ ...FOCUS, py: 0 }}>Look</Button>
+          <Button color="inherit" size="small" onClick={() => { desk.look(id); onDone(); }} sx={{ ...FOCUS, py: 0 }}>Look</Button>
         </Alert>
       ))}
     </>
