@@ -232,7 +232,7 @@ def section_of(
     """The answer for one section: its `record`, or the `invitation` to make its run."""
     section = BY_NAME[name]
     asked = Asked(ctx, analysis, section.FOLLOWS, chosen, given)
-    kind = section.kind(asked)
+    kind = section.run_kind(asked)
     run = analysis.run(kind)
     answer = {"name": name, "changed": count_changes(ctx.dataset, run.key) if run else 0}
     if run is None and kind:

@@ -29,6 +29,6 @@ def rooms(folder: Path) -> list[Path]:
 def test_the_map_names_every_room_in_the_order_of_imports_or_of_names() -> None:
     library = [ROOT / "kalos_core" / name for name in ORDER]
     in_order = [path if path.is_dir() else path.with_suffix(".py") for path in library]
-    panels = [*rooms(PANELS), *rooms(PANELS / "data"), *rooms(PANELS / "parts"), *rooms(PANELS / "sections")]
+    panels = [*rooms(PANELS), *rooms(PANELS / "data"), *rooms(PANELS / "parts")]
     for paths in (in_order, rooms(BRIDGE), rooms(BRIDGE / "kinds"), panels):
         assert "\n".join(f"| `{path.relative_to(ROOT).as_posix()}` | {said_of(path)} |" for path in paths) in TEXT

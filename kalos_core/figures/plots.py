@@ -187,6 +187,7 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     SuggestedGroups: {"groups": values("supporting", "name", axis="answers")},
     nominal.Disputes: {"shares": histogram("share", axis="share of the majority")},
     nominal.GradeAgreement: {"coefficients": with_ends("coefficient", "agreement")},
+    nominal.GradeDirection: {"raters": values("difference", "rater")},
     nominal.GroupBreaches: {"raters": lambda found: count_bars_of(found.by_rater(), title_of(found), "answers")},
     nominal.IntraclassCorrelation: {"forms": with_ends("form", "intraclass correlation")},
     nominal.ItemAccuracy: {"items": histogram("accuracy")},

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class GradeDirection(Result):
     """How much higher each of R raters grades than the others on the items that both graded.
 
-    Table: one row a rater.
+    Table: one row a rater. Figures: ``"raters"``.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class GradeDirection(Result):
     Examples
     --------
     >>> found = grade_direction([[1, 2, 3], [2, 3, 5]] * 20, raters=["ann", "bob", "cora"])
-    >>> found.difference.tolist(), found.text(2).replace(NO_BREAK, " ")
+    >>> found.difference.tolist(), found.text(2).replace(chr(160), " ")
     ([-1.75, -0.25, 2.0], 'cora grades higher by 2.00 [1.82, 2.15] than the others, on 40 images')
     """
 

@@ -104,7 +104,7 @@ class DataSection:
         """Whether a data set has such a run, or labels of several raters that one could be made of."""
         return is_there(ctx, self.KIND, self.FAMILY, analysis)
 
-    def kind(self, asked: Asked) -> str:
+    def run_kind(self, asked: Asked) -> str:
         """Of which kind the run is that is shown."""
         return self.KIND
 

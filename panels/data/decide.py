@@ -104,7 +104,7 @@ class Decidable(DataSection):
     def is_shown(self, ctx: Context, analysis: Analysis | None) -> bool:
         return bool(analysis and decidable_in(analysis)) or super().is_shown(ctx, analysis)
 
-    def kind(self, asked: Asked) -> str:
+    def run_kind(self, asked: Asked) -> str:
         return next((run.kind for run in decidable_in(asked.analysis)), self.KIND)
 
     @click

@@ -62,7 +62,7 @@ class PagedSection(DataSection):
         kinds = {page: self.PAGES[page].kind for page in there}
         return next((page for page, kind in kinds.items() if not kind or asked.analysis.run(kind)), there[0])
 
-    def kind(self, asked: Asked) -> str:
+    def run_kind(self, asked: Asked) -> str:
         return self.PAGES[self.page(asked)].kind
 
     def send(self, asked: Asked) -> Shown:

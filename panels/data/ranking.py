@@ -147,7 +147,7 @@ class RankingSection(PagedSection):
 
     @click
     def again(self, asked: Asked) -> Led:
-        return Led(operator=kf.KINDS[self.kind(asked)].operator)
+        return Led(operator=kf.KINDS[self.run_kind(asked)].operator)
 
     @click
     def difference(self, asked: Asked) -> Led:
