@@ -25,7 +25,8 @@ ORDER = [
 """The modules of `kalos_core`; each may import those before it."""
 
 PLUGIN_MAY_IMPORT = {
-    "_agreement", "calibration", "convergence", "correspondence", "decisions", "diagnostics", "display", "drawing", "errors",
+    "_agreement", "calibration", "convergence", "correspondence", "decisions", "diagnostics", "display", "drawing",
+    "errors",
     "fiftyone", "figures", "inference", "nominal", "options", "readers", "report", "results", "statements", "text",
     "variation",
 }  # fmt: skip

@@ -24,7 +24,8 @@ class Value:
     def of(cls, value: Any, interval: Any = None, reason: str = "") -> "Value":
         if interval is None or not has_interval(interval):
             return cls(value, reason=reason)
-        return cls(value, *interval, reason=reason)
+        low, high = interval
+        return cls(value, low, high, reason)
 
 
 @dataclass(frozen=True)
