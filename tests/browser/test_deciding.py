@@ -59,15 +59,10 @@ def test_an_hour_of_decisions(app: Any, analysed: fo.Dataset) -> None:
         app.page.keyboard.press("u")
     expect(progress).to_contain_text(f"6 of {count} units in dispute decided, 1 waiting for the guideline")
     expect(progress).not_to_contain_text("storing")
-    assert [one.decision for one in kf.decisions(analysed, KEY)][:7] == [
-        "take",
-        "none",
-        "take",
-        "both",
-        "take",
-        "guideline",
-        "take",
-    ]
+    made = [
+        one.decision for one in kf.decisions(analysed, KEY) if one.decision != "skip"
+    ]  # units do not wait for others
+    assert sorted(made) == ["both", "guideline", "none", "take", "take", "take", "take"]
     counted = kf.count_disputes(analysed, KEY)
     assert (counted.decided, counted.waiting) == (6, 1)
 

@@ -53,7 +53,10 @@ OF_MATCHED: dict[str, dict[str, Any]] = {"furthest": {}, "attribute": {"name": "
 """Those of *Differences* that need a run with boundaries and attributes."""
 FORMS = {"find", "load", "agree", "sheet"}
 """Clicks that open a form, or draw a few examples."""
-DECIDING = ("Training list", "Guideline", "Results", "Decide")
+FOLLOWS = ("Training list", "Guideline", "Results")
+"""Sections of what was decided."""
+MOST_OF_ONE = 200
+"""More than all values of a sample, as often as it is read for a dispute."""
 
 
 DRAWN: dict[tuple[str, str], list[dict[str, Any]]] = {
@@ -269,17 +272,22 @@ def test_a_section_that_the_view_draws_reads_no_labels(
     assert clicks_of == {*ACTS[section], *more, *(FORMS & clicks_of)}
 
 
-def test_whoever_decides_reads_few_samples(many: dict[str, fo.Dataset], read: list[int]) -> None:
+def test_whoever_decides_reads_the_samples_that_are_shown(many: dict[str, fo.Dataset], read: list[int]) -> None:
     dataset = many["objects"]
     first, other = dataset.skip(3).first().id, dataset.skip(7).first().id
     panel = Workbench(dataset, current_sample=first)
-    _send(panel, [("on_load", {}), *(("choose_section", {"value": name}) for name in DECIDING)], read)
+    _send(panel, [("on_load", {}), *(("choose_section", {"value": name}) for name in FOLLOWS)], read)
+    read.clear()
+    panel.send("choose_section", value="Decide")
     queue = panel.record["queue"]
     asked = {"run": queue["run"], "variations": queue["variations"], "part": {"category": None, "rater": None}}
+    assert sum(read) < MOST_OF_ONE * len(queue["disputes"])
+    read.clear()
+    disputes = panel.ask("disputes", **asked, after=other)["disputes"]
+    assert sum(read) < MOST_OF_ONE * len(disputes)
     one = queue["disputes"][0]
     wanted = {"decision": "none", "rater": None, "note": "", "who": "", "when": None}
-    questions = [("disputes", "raters"), ("decide", "raters"), ("on_load", "sample"), ("following", "sample")]
-    for name, panel.name in questions:
+    for name, panel.name in (("decide", "raters"), ("on_load", "sample"), ("following", "sample")):
         read.clear()
         panel.post(name, **asked, **wanted, sample=one["sample"], labels=one["labels"], after=other)
         assert sum(read) < len(dataset), name
