@@ -13,6 +13,7 @@ import pytest
 import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from kalos_core.text import plain
+from tests.browser.app import RATERS
 from tests.browser.conftest import SIZE, brightness, expect
 from tests.fiftyone_bridge.stacks import add_scores, drawn_stack
 from tests.tiers import extended
@@ -191,8 +192,9 @@ def test_every_section_says_its_finding_and_fits(
     app.open(dataset.name, WORKSPACE)
     panel = app.raters()
     if name == "analysed":
-        for statement in kf.overview_of(dataset, KEY):
-            expect(panel).to_contain_text(plain(statement.text, None))
+        said_of = {statement.leads_to: statement.text for statement in kf.overview_of(dataset, KEY)}
+        for section in ("Images", "Variations", "Classes"):  # the others stand there in short, whole in the hover
+            expect(panel).to_contain_text(plain(said_of[section], None))
     if looks == "light":
         app.use_light_theme()
     cut_off = {}
@@ -203,6 +205,7 @@ def test_every_section_says_its_finding_and_fits(
             is_first = looks == "dark" and page == next(iter(pages))
             readme = IN_README.get(section) if is_first else None
             app.picture(f"{name}-{number}-{section}-{page}-{looks}".lower(), readme=readme)
+            app.expect_accessible(RATERS)
             cut_off[section, page] = app.cut_off("raters")
     assert (brightness(panel.evaluate("e => getComputedStyle(e).color")) < 160) == (looks == "light")  # dark on light
     assert not any(cut_off.values()), {where: found for where, found in cut_off.items() if found}

@@ -1,8 +1,9 @@
 /** All that is taken from MUI, whose theme in the App is FiftyOne's own. */
+import { Button as MuiButton, styled } from "@mui/material";
+
 export {
   Alert,
   Box,
-  Button,
   ButtonBase,
   FormControlLabel,
   IconButton,
@@ -26,3 +27,15 @@ export {
   Typography,
 } from "@mui/material";
 export type { SxProps, Theme } from "@mui/material";
+
+/** FiftyOne's orange is too light for text on white, and for white text on it: WCAG asks for 4.5:1. */
+export const Button = styled(MuiButton)({
+  "&.MuiButton-text:not(.Mui-disabled)": {
+    color: "var(--fo-palette-text-primary)",
+    textDecoration: "underline",
+    textDecorationColor: "var(--fo-palette-primary-main)",
+    textUnderlineOffset: "3px",
+  },
+  "&.MuiButton-outlined:not(.Mui-disabled)": { color: "var(--fo-palette-text-primary)" },
+  "&.MuiButton-contained:not(.Mui-disabled)": { color: "#000" },
+}) as typeof MuiButton;
