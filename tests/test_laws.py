@@ -437,7 +437,12 @@ LOCAL = {"any", "0.5", "0.75"}
 
 LEFT_OUT: list[Excepted] = [
     ("solver", "monotony", ["greedy soft"], NEXT),
-    ("solver", "monotony", ["shm neg"], "which rater comes next depends on how many candidates there are"),
+    (
+        "solver",
+        "monotony",
+        ["shm neg", "shm_by_name neg"],
+        "which rater comes next depends on how many candidates there are",
+    ),
     ("statistic", "class of nobody", ["free_marginal_kappa"], "chance is one in as many as there are columns"),
     ("statistic", "class of nobody", ["gwet_ac1", "gwet_ac2"], "chance is spread over as many as there are columns"),
     ("statistic", "items twice", ["alpha_of_counts", "nominal_alpha", *ALPHAS], "chance is without replacement"),
@@ -447,7 +452,7 @@ LEFT_OUT: list[Excepted] = [
     ("truth", "duplication", ["staple", "staple-classes", "lsml"], COPIES),
     ("truth", "shards", ["excl-0.5", "staple", "staple-classes"], WHOLE),
     ("truth", "monotony", [method for method in TRUTH_METHODS if method not in LOCAL], WHOLE),
-    ("solver", "monotony", ["shm soft", "ahc soft", "mgm soft"], NEXT),
+    ("solver", "monotony", ["shm soft", "shm_by_name soft", "ahc soft", "mgm soft"], NEXT),
     ("solver", "monotony", ["mgm neg"], "what is best of all is not found pair by pair"),
     ("truth", "duplication", ["excl-0.5", "simple"], COPIES),
     ("truth", "shards", ["simple", "lsml"], WHOLE),

@@ -108,15 +108,20 @@ def test_an_hour_of_decisions(app: Any, analysed: fo.Dataset) -> None:
     assert (made.note, made.who) == ("a *sure* case", "eve")
 
 
-def test_beside_the_open_sample_the_next_dispute_opens_by_itself(app: Any, analysed: fo.Dataset) -> None:
-    first = kf.next_dispute(analysed, KEY)
+def open_first(app: Any, dataset: fo.Dataset) -> tuple[Any, str]:
+    """The panel beside the first image in dispute, and the id of that image."""
+    first = kf.next_dispute(dataset, KEY)
     assert first is not None
-    analysed.save_view("first", analysed.select(first))
-    app.open(analysed.name, GRID, view="first")
+    dataset.save_view("first", dataset.select(first))
+    app.open(dataset.name, GRID, view="first")
     app.expect_count(1)
     app.page.locator('[data-cy="looker"]').first.click(position={"x": 12, "y": 60})
-    app.expect_open_sample(Path(analysed[first].filepath).name)
-    panel = app.sample_panel()
+    app.expect_open_sample(Path(dataset[first].filepath).name)
+    return app.sample_panel(), first
+
+
+def test_beside_the_open_sample_the_next_dispute_opens_by_itself(app: Any, analysed: fo.Dataset) -> None:
+    panel, first = open_first(app, analysed)
     units = [unit for unit in kf.disputed_units(analysed, KEY, first) if unit.state == "open"]
     app.picture("33-sample-dispute", readme="sample")
     app.expect_nothing_cut_off("sample")

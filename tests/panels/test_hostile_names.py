@@ -41,7 +41,10 @@ def check(panel: Workbench, least: int) -> None:
     seen = set()
     for section in panel.state["sections"]:
         at(panel, section)
-        for page in panel.record.get("pages", [None]) if panel.record else ():
+        if panel.record is None:
+            continue
+        pages = panel.record.get("pages") if isinstance(panel.record, dict) else None
+        for page in pages or [None]:
             record = panel.choose(page=page).record if page else panel.record
             assert not panel.state.get("problem"), (section, page, panel.state["problem"])
             drawn = json.dumps(list(in_plotly(record)), ensure_ascii=False)
