@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,7 @@ from kalos_core.nominal import GradeDirection, LabelAgreement, RaterAccuracy
 from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.pixels import PixelAgreement
 from kalos_core.variation import NarrowedVariations
+from kalos_core.variation.rates import rows_counted
 
 OF_LEAST = f"(of those on at least {LEAST_IMAGES} images)"
 """Says which classes or questions may be called the hardest; see `hardest`."""
@@ -52,6 +53,9 @@ DIFFERENCE_TEXTS = {
     "merged": "one rater drew as one what another drew as several",
     "merged_wrong_class": "one rater drew as one what another drew as several of another class",
 }
+
+MOST_HABITS = 3
+"""Habits of raters that an overview names: those of most objects."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ def statements(
     if agreement is not None:
         said += [_alpha(agreement), _hardest(agreement.class_difficulty), _furthest(agreement)]
     if found is not None:
-        said.append(_most_frequent(found))
+        said += [*_habits(found), _most_frequent(found)]
     if ceiling is not None and not np.isnan(ceiling):
         said.append(Statement(_ceiling(ceiling, ceiling_route), "Ceiling"))
     if advice is not None and advice.settings is not None:
@@ -174,6 +178,19 @@ def _furthest(agreement: NarrowedAgreement) -> Statement | None:
     name = str(raters[worst])
     text = f"{name} is furthest from the others: alpha {alpha_text(alphas[worst])}."
     return Statement(text, "Raters", {"rater": name})
+
+
+def _habits(found: NarrowedVariations) -> Iterator[Statement]:
+    """What raters do more often than the others, with the class that most of it is of."""
+    table = found.annotations
+    if table.raters_are_local:
+        return
+    for habit in found.rater_rates.habits()[:MOST_HABITS]:
+        rows = rows_counted(found.of_everybody, table.raters.tolist().index(habit.rater))[habit.rate]
+        classes = np.bincount(table.category[rows], minlength=len(table.categories))
+        is_most = found.category is None and len(table.categories) > 1 and 2 * classes.max() > len(rows)
+        text = habit.text(str(table.categories[classes.argmax()]) if is_most else "")
+        yield Statement(f"{text}.", "Raters", {"rater": habit.rater, "kind": habit.rate})
 
 
 def _most_frequent(found: NarrowedVariations) -> Statement | None:

@@ -17,7 +17,7 @@ Within a step the highest similarity goes first. Every annotation ends in exactl
 * over thresholds: `variation_shares` -> `VariationShares`
 * outlines of correct findings: `boundary_quality` -> `BoundaryQuality`
 * a class, a rater, some images: `narrowed_variations` -> `NarrowedVariations`
-* how often each rater differs, per object: `rater_rates` -> `RaterRates`, of `RATES`
+* how often each rater differs, per object: `rater_rates` -> `RaterRates`, of `RATES`; `Habit`
 * each rater: `rater_scorecards` -> `Scorecard`, of `RaterCard` and `Confused`
 * one image: `image_report` -> `ImageReport`, of `Cell`, `Finding` and `MergedCells`; from `Findings`
 """
@@ -29,6 +29,7 @@ from kalos_core.variation.narrowing import NarrowedVariations as NarrowedVariati
 from kalos_core.variation.narrowing import narrowed_variations as narrowed_variations
 from kalos_core.variation.rates import RATES as RATES
 from kalos_core.variation.rates import VARIATION_TYPES as VARIATION_TYPES
+from kalos_core.variation.rates import Habit as Habit
 from kalos_core.variation.rates import RaterRates as RaterRates
 from kalos_core.variation.rates import rater_rates as rater_rates
 from kalos_core.variation.reports import Cell as Cell

@@ -15,11 +15,12 @@ from kalos_core.fiftyone.kinds.agreement.views import ImageRow, view_of_class, v
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
 from kalos_core.fiftyone.kinds.variations.views import view_of_findings
 from kalos_core.fiftyone.runs.stored import count_changes
-from kalos_core.statements import DIFFERENCES
+from kalos_core.statements import DIFFERENCES, Statement
 from kalos_core.text import plain
 
 from .base import Asked, DataSection, Led, click
 from .ranked import Ranked, RankedClass, ranked_classes
+from .rates import led_to_rate
 
 FEW = 5
 """Rows of a list."""
@@ -73,6 +74,7 @@ class Overview:
     raters: int
     disputes: Any
     sentences: dict[str, str]
+    habits: tuple[Statement, ...]
     differences: tuple[Ranked, ...]
     furthest: tuple[Ranked, ...]
     hardest: tuple[RankedClass, ...]
@@ -97,6 +99,8 @@ class OverviewSection(DataSection):
         run = asked.run("agreement")
         found = narrowed_metrics(dataset, run.key, lens)
         low, high = found.alpha_interval
+        said = kf.overview_of(dataset, analysis.key, lens)
+        habits = tuple(one for one in said if one.leads_to == "Raters" and "kind" in one.arguments)
         return Overview(
             run=run.key,
             alpha=found.alpha,
@@ -107,7 +111,8 @@ class OverviewSection(DataSection):
             objects=found.units,
             raters=len(run.metrics["raters"]),
             disputes=kf.count_disputes(dataset, run.key),
-            sentences={said.leads_to: said.text for said in kf.overview_of(dataset, analysis.key, lens)},
+            sentences={one.leads_to: one.text for one in said if one not in habits},
+            habits=habits,
             differences=_differences(asked),
             furthest=_furthest(asked),
             hardest=_hardest(found),
@@ -139,6 +144,10 @@ class OverviewSection(DataSection):
         name = asked.given["name"]
         view = view_worst_first(asked.dataset, asked.run("agreement").key, rater=name)
         return Led(view, f"images, those first where {plain(name)} agrees least")
+
+    @click
+    def rate(self, asked: Asked) -> Led:
+        return led_to_rate(asked)
 
     @click
     def difference(self, asked: Asked) -> Led:

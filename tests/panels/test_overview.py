@@ -41,8 +41,10 @@ def test_its_lists_are_those_of_the_library(trio: fo.Dataset) -> None:
     images = [image["sample_id"] for image in record["worst"]]
     assert images == view_worst_first(trio, "agreement").values("id")[: len(images)]
     assert [image["path"] for image in record["worst"]] == [trio[image].filepath for image in images]
-    said = {entry.leads_to: entry.text for entry in kf.overview_of(trio, "agreement")}
-    assert record["sentences"] == said
+    said = [(entry.leads_to, entry.text) for entry in kf.overview_of(trio, "agreement")]
+    habits = [("Raters", of["text"]) for of in record["habits"]]
+    assert sorted([*record["sentences"].items(), *habits]) == sorted(said)
+    assert habits
     assert record["ceiling"] is None
     assert record["advice"] is None
 
@@ -69,6 +71,10 @@ def test_its_clicks_lead_to_what_they_are_about(own_trio: fo.Dataset) -> None:
     views = {
         "worst": (view_worst_first(own_trio, "agreement"), {}),
         "rater": (view_worst_first(own_trio, "agreement", rater="cid"), {"name": "cid"}),
+        "rate": (
+            view_of_findings(own_trio, "variations", ("missing",), rater="bob"),
+            {"rater": "bob", "kind": "missing"},
+        ),
         "category": (view_of_class(own_trio, "agreement", "cat"), {"name": "cat"}),
         "difference": (view_of_findings(own_trio, "variations", ("wrong_class",)), {"name": "wrong_class"}),
     }

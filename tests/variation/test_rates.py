@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from kalos_core import Annotations, variations
-from kalos_core.variation import RATES, narrowed_variations, rater_rates
-from kalos_core.variation.rates import rows_counted
+from kalos_core.statements import statements
+from kalos_core.variation import RATES, RaterRates, narrowed_variations, rater_rates
+from kalos_core.variation.rates import ADDITIONAL, HABITS, MISSING, rows_counted
 from tests.variation.scenes import random_table
 
 
@@ -106,3 +108,42 @@ def test_shards_count_the_same(tmp_path):
     write_shards(table, tmp_path / "shards", 3)
     shards = open_shards(tmp_path / "shards")
     assert variations(shards).rater_rates.counts == variations(table).rater_rates.counts
+
+
+def test_habits_are_what_fisher_and_benjamini_and_hochberg_call_clear():
+    rng = np.random.default_rng(5)
+    of = rng.integers(30, 90, (4, len(RATES)))
+    count = rng.binomial(of, 0.05)
+    count[1, RATES.index("missing")], count[2, RATES.index("merges")] = 24, 15
+    found = RaterRates(np.array(list("abcd"), object), count, of)
+    p = {}
+    for (rater, name), column in zip(np.ndindex(4, len(HABITS)), [*map(RATES.index, HABITS)] * 4, strict=True):
+        own, others = [count[rater, column], of[rater, column]], [count[:, column].sum(), of[:, column].sum()]
+        rest = np.subtract(others, own)
+        table = [[own[0], own[1] - own[0]], [rest[0], rest[1] - rest[0]]]
+        p["abcd"[rater], list(HABITS)[name]] = stats.fisher_exact(table, alternative="greater").pvalue
+    adjusted = dict(zip(p, stats.false_discovery_control(list(p.values())), strict=True))
+    clear = {of for of, value in adjusted.items() if value <= 0.05}
+    assert {(habit.rater, habit.rate) for habit in found.habits()} == clear >= {("b", "missing"), ("c", "merges")}
+
+
+@pytest.mark.parametrize("raters", [3, 4])
+def test_an_overview_names_both_planted_habits(raters):
+    found = variations(planted(raters), threshold=0.6)
+    said = [said for said in statements(None, narrowed_variations(found)) if said.leads_to == "Raters"]
+    kinds = [dict(of.arguments) for of in said]
+    assert kinds == [{"rater": "r0", "kind": "missing"}, {"rater": "r1", "kind": "merges"}]
+    every, others = found.rater_rates.of[0, MISSING], found.rater_rates.of[1:, MISSING].sum()
+    misses, merges = (of.text for of in said)
+    assert misses == f"r0 misses 17 of {every} objects, mostly bottle; the others 0 of {others}."
+    others = 73 + 90 * (raters - 2)
+    assert merges == f"r1 draws several objects as one in 10 of 80 own labels, mostly person; the others 0 of {others}."
+
+
+def test_of_two_raters_a_habit_is_said_once():
+    count, of = np.zeros((2, 2, len(RATES)), int)
+    of += 70
+    count[0, MISSING] = count[1, ADDITIONAL] = 17
+    assert [habit.text("bottle") for habit in RaterRates(np.array(["ann", "bob"], object), count, of).habits()] == [
+        "ann misses 17 of 70 objects, mostly bottle; the others 0 of 70"
+    ]

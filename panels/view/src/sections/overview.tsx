@@ -27,6 +27,7 @@ export type OverviewRecord = {
   raters: number;
   disputes: { all: number; decided: number; waiting: number; open: number };
   sentences: Partial<Record<string, string>>;
+  habits: { text: string; arguments: { rater: string; kind: string } }[];
   differences: Ranking[];
   furthest: Ranking[];
   hardest: (Ranking & { is_ranked: boolean })[];
@@ -102,12 +103,13 @@ function Differences({ record: { differences, sentences }, frame, act, go }: Pro
   );
 }
 
-function Furthest({ record: { furthest, sentences }, frame, act, go }: Props) {
+function Furthest({ record: { furthest, habits, sentences }, frame, act, go }: Props) {
   const rows = furthest.map((one) => ofAlpha(one, frame.colours.raters[one.name]));
   return (
     <Card title={sentences.Raters ? `${plain(furthest[0]?.name ?? "")} is furthest from the others.` : "Raters"}
       action={<More onClick={() => go("Raters")}>all</More>}>
       <Ranked rows={rows} domain={domainOf(furthest)} onClick={(name) => act("rater", { name })} />
+      {habits.map(({ text, arguments: habit }) => <Step key={text} onClick={() => act("rate", habit)}>{text}</Step>)}
     </Card>
   );
 }
