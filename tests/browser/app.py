@@ -9,7 +9,8 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from panels.table import BY_NAME, GROUPS
-from tests.browser.conftest import SCREENSHOTS, SIZE
+from tests.browser.conftest import SCREENSHOTS
+from tests.browser.windows import SIZE
 
 RATERS = "raters"
 """The panel that all sections are part of."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -19,11 +18,11 @@ from demo.files import IMAGES, LABELS, write
 from demo.raters import simulate
 from demo.scenes import Scene, draw_scenes
 from scripts.setup_environment import find_browser
-from tests.browser.living import Living
+from tests.browser.living import Living, free_port
+from tests.browser.windows import FLAGS, QUIET, SIZE
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "artifacts" / "screenshots"
-SIZE = {"width": 1280, "height": 800}
 GRID = "grid"  # a workspace that shows nothing but the grid
 QUICK = {"calibration": {"bootstrap": 20}, "convergence": {"subsets": 200, "fraction": 0.5, "tags": True}}
 """Settings of an analysis that takes seconds."""
@@ -31,25 +30,6 @@ QUICK = {"calibration": {"bootstrap": 20}, "convergence": {"subsets": 200, "frac
 NUMBERS = count(1)  # of copies, none of which shares its name with another
 FEW = 40  # images: as many as a sentence about the hardest class needs
 PATIENCE = 60_000  # milliseconds, on a machine that does other things too
-
-# No look-ups of the browser's maker: the tests need no network
-FLAGS = [
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-]
-
-QUIET = """
-localStorage.setItem('fiftyone-enterprise-tooltip-seen', 'true');
-const still = document.createElement('style');
-still.textContent = '*, *::before, *::after { animation: none !important; transition: none !important }';
-document.addEventListener('DOMContentLoaded', () => document.head.append(still));
-"""
-"""FiftyOne greets new visitors with a dialog above everything else; what turns while it waits costs a core."""
 
 
 @pytest.fixture(scope="module")  # its event loop must not run on: operators called within one answer a task
@@ -88,7 +68,7 @@ def living(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
     if not request.config.getoption("--pictures"):  # each click draws the grid anew: large pictures are few
         environment["FIFTYONE_APP_GRID_ZOOM"] = "10"
     first = fo.Dataset("shown-first", persistent=True, overwrite=True)
-    session = Living(folder, _free_port(), first.name, environment)
+    session = Living(folder, free_port(), first.name, environment)
     yield session
     session.end()
     first.delete()
@@ -100,12 +80,6 @@ def server(living: Living) -> Iterator[str]:
     living.failures()
     yield living.address
     assert not (found := living.failures()), "\n\n".join(found)
-
-
-def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
 
 
 @pytest.fixture(scope="module")

@@ -12,23 +12,10 @@ import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from kalos_core.fiftyone.deciding.queue import queued_images
 from tests.browser.conftest import GRID, expect
+from tests.browser.windows import DECIDE
 from tests.tiers import extended
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
-
-MEASURE = """async key => {
-    const crop = () => document.querySelector('[data-cy="crop"] svg image');
-    const id = () => document.querySelector('[data-cy="crop"]')?.dataset.id;
-    const before = id(), start = performance.now();
-    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
-    while (!id() || id() === before) await new Promise(requestAnimationFrame);
-    const image = new Image();
-    image.src = crop().href.baseVal;
-    await image.decode();
-    await new Promise(requestAnimationFrame);
-    return performance.now() - start;
-}"""
-"""Milliseconds from a key until the next crop and its image are there."""
 
 
 def shown(panel: Any) -> str:
@@ -54,7 +41,7 @@ def test_an_hour_of_decisions(app: Any, analysed: fo.Dataset) -> None:
     # by keys, faster than the answers: ten decisions, three of them undone
     panel.get_by_role("group", name="Decide by keys").focus()
     for key in "1n1b1g1n1c":
-        app.page.evaluate(MEASURE, key)
+        app.page.evaluate(DECIDE, key)
     for _ in range(3):
         app.page.keyboard.press("u")
     expect(progress).to_contain_text(f"6 of {count} units in dispute decided, 1 waiting for the guideline")

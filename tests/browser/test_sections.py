@@ -14,7 +14,8 @@ import kalos_core.fiftyone as kf
 from demo.__main__ import KEY, WORKSPACE
 from kalos_core.text import plain
 from tests.browser.app import RATERS
-from tests.browser.conftest import SIZE, brightness, expect
+from tests.browser.conftest import brightness, expect
+from tests.browser.windows import SIZE
 from tests.fiftyone_bridge.stacks import add_scores, drawn_stack
 from tests.tiers import extended
 
