@@ -128,8 +128,9 @@ class RaterRates:
         columns = [RATES.index(name) for name in names]  # of two raters one's missing is the other's additional
         count, of = self.count[:, columns], self.of[:, columns]
         others, others_of = count.sum(axis=0) - count, of.sum(axis=0) - of
-        p = scipy.stats.hypergeom.sf(count - 1, of + others_of, count + others, of)
-        stands_out = (scipy.stats.false_discovery_control(p, axis=None).reshape(p.shape) <= CHANCE) & (count >= FEWEST)
+        p = np.asarray(scipy.stats.hypergeom.sf(count - 1, of + others_of, count + others, of))
+        adjusted = np.reshape(scipy.stats.false_discovery_control(p, axis=None), p.shape)
+        stands_out = (adjusted <= CHANCE) & (count >= FEWEST)
         beyond = count * others_of - others * of
         found = sorted(zip(*np.nonzero(stands_out), strict=True), key=lambda at: -count[at])
         return [
