@@ -20,7 +20,7 @@ from benchmarks.tables import Table, environment
 ROOT = Path(__file__).resolve().parents[1]
 FILE = "lvis200.json"
 SCANS = "lidc120.json.gz"
-ON_FIFTYONE = {"bridge", "clicks"}
+ON_FIFTYONE = {"bridge", "clicks", "panels"}
 """These need no peer."""
 
 
@@ -189,6 +189,12 @@ def _clicks(asked: Asked) -> Iterator[Table]:
     yield from clicks.all_tables(asked.repeats, asked.large, _say)
 
 
+def _panels(asked: Asked) -> Iterator[Table]:
+    from benchmarks import panels  # likewise
+
+    yield from panels.all_tables(asked.repeats, asked.large, _say)
+
+
 BENCHMARKS: dict[str, Callable[[Asked], Iterator[Table]]] = {
     "agreement": _agreement,
     "diagnostics": _on_file("diagnostics", "diagnostics", "against_peer"),
@@ -206,6 +212,7 @@ BENCHMARKS: dict[str, Callable[[Asked], Iterator[Table]]] = {
     "growth": _growth,
     "bridge": _bridge,
     "clicks": _clicks,
+    "panels": _panels,
 }
 """Name -> what measures and answers its tables, imported only when it is asked for."""
 
