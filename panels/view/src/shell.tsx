@@ -3,16 +3,17 @@ import type { KeyboardEvent } from "react";
 import { useAnswer } from "./answers";
 import type { Shown } from "./answers";
 import type { PanelProps } from "./app";
-import { AskContext, useAsk, useAsking } from "./ask";
+import { AskContext, useAsk } from "./ask";
 import type { Ask } from "./ask";
 import { useChosen } from "./chosen";
-import { numberOf } from "./format";
 import { Header } from "./header";
-import { Empty, Failed, Loading } from "./look/states";
+import { Failed, Loading } from "./look/states";
 import { Alert, Box } from "./mui";
 import { WHOLE } from "./records";
-import type { Filter, Frame, Grid, Invitation, Led, SectionAnswer } from "./records";
+import type { Filter, Frame, Grid, Led } from "./records";
 import { VIEWS } from "./sections";
+import { Changed, Invited } from "./sections/around";
+import type { Pages } from "./sections/section";
 import { Start } from "./start";
 
 /** What the panel's data hold, as texts: the App lays new data over those before, but replaces texts. */
@@ -58,6 +59,7 @@ function Open({ ask, first, data }: OpenProps) {
   const [problem, setProblem] = useState("problem" in first ? first.problem : "");
   const [notice, setNotice] = useState("");
   const [grids, setGrids] = useState<Grid[]>([]);
+  const pages = useRef<Pages>(new Map()).current;
   const [chosen, choose] = useChosen({
     analysis: given?.analysis ?? null,
     section: given?.section ?? null,
@@ -129,7 +131,7 @@ function Open({ ask, first, data }: OpenProps) {
         <Body
           shown={shown}
           onRetry={() => void again()}
-          section={{ frame, filter, act, go }}
+          section={{ frame, filter, act, go, pages }}
         />
       </Box>
     </Box>
@@ -144,6 +146,7 @@ type BodyProps = {
     filter: Filter;
     act: (click: string, given?: object, done?: () => void) => void;
     go: (section: string, filter?: Partial<Filter>) => void;
+    pages: Pages;
   };
 };
 
@@ -154,23 +157,12 @@ function Body({ shown, onRetry, section }: BodyProps) {
   const View = VIEWS[answer.name];
   return (
     <>
-      <Changed answer={answer} />
+      <Changed changed={answer.changed} />
       {answer.invitation ? (
-        <Invited invitation={answer.invitation} />
+        <Invited {...answer.invitation} />
       ) : (
         View && <View record={answer.record as never} {...section} />
       )}
     </>
   );
-}
-
-function Changed({ answer: { changed } }: { answer: SectionAnswer }) {
-  if (!changed) return null;
-  const text = numberOf(changed, "image was", "images were");
-  return <Alert severity="warning" sx={{ mb: 1, py: 0 }}>{text} edited or deleted since this run: make a new one.</Alert>;
-}
-
-function Invited({ invitation: { title, text, operator, label } }: { invitation: Invitation }) {
-  const ask = useAsking();
-  return <Empty title={title} text={text} steps={[{ label, onClick: () => void ask("prompt", { operator }) }]} />;
 }

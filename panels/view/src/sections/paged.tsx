@@ -2,18 +2,15 @@
 import React, { useEffect, useRef, useState } from "react";
 import type { ReactNode } from "react";
 import { useAsking } from "../ask";
-import { numberOf, plain } from "../format";
+import { plain } from "../format";
 import { Segmented } from "../look/segmented";
-import { Empty } from "../look/states";
 import { Alert, Box, Stack } from "../mui";
 import type { SectionAnswer } from "../records";
-import type { SectionProps } from "./section";
+import { Changed, Invited } from "./around";
+import type { Choice, SectionProps } from "./section";
 
 export type Shown<Page extends string, Record> = { pages: Page[]; page: Page; shown: Record };
 type AnyPage = Shown<string, unknown>;
-
-/** What is chosen on the pages of a section, by name: the page itself, and whatever Python calls so. */
-export type Choice = Record<string, string | number | boolean | null>;
 
 /** What a page gets besides what its section gets. */
 export type Chooses = {
@@ -22,10 +19,11 @@ export type Chooses = {
 };
 
 /** The record of a section, asked for again with what is chosen; at once where it was asked before. */
-function useGiven<Sent extends AnyPage>(section: string, { record, frame, filter }: SectionProps<Sent>) {
+function useGiven<Sent extends AnyPage>(section: string, { record, frame, filter, pages }: SectionProps<Sent>) {
   const ask = useAsking();
-  const [given, setGiven] = useState<Choice | null>(null); // nothing is chosen yet
-  const [answer, setAnswer] = useState<SectionAnswer | null>(null);
+  const at = JSON.stringify([frame.dataset, frame.analysis, section]);
+  const [given, setGiven] = useState<Choice | null>(pages.get(at)?.given ?? null); // nothing is chosen yet
+  const [answer, setAnswer] = useState<SectionAnswer | null>(pages.get(at)?.answer ?? null);
   const [problem, setProblem] = useState("");
   const latest = useRef(0);
   useEffect(() => {
@@ -37,6 +35,7 @@ function useGiven<Sent extends AnyPage>(section: string, { record, frame, filter
         if (own !== latest.current) return;
         setAnswer(found);
         setProblem("");
+        pages.set(at, { given, answer: found });
       })
       .catch((error: Error) => {
         if (own === latest.current) setProblem(error.message);
@@ -72,17 +71,6 @@ export function Paged<Sent extends AnyPage>({ section, of, children }: PagedProp
       {answer?.invitation ? <Invited {...answer.invitation} /> : <Box>{children({ ...of, record, choose })}</Box>}
     </Stack>
   );
-}
-
-function Changed({ changed }: { changed: number }) {
-  if (!changed) return null;
-  const text = numberOf(changed, "image was", "images were");
-  return <Alert severity="warning" sx={{ py: 0 }}>{text} edited or deleted since this run: make a new one.</Alert>;
-}
-
-function Invited({ title, text, operator, label }: { title: string; text: string; operator: string; label: string }) {
-  const ask = useAsking();
-  return <Empty title={title} text={text} steps={[{ label, onClick: () => void ask("prompt", { operator }) }]} />;
 }
 
 /** Names that are chosen from, as entries of a menu. */
