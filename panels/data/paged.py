@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar
 from kalos_core.display import has_interval
 
 from .base import Asked, DataSection
+from .rows import Row
 
 Choice = TypeVar("Choice")
 
@@ -36,15 +37,6 @@ class Page:
     send: Callable[[Asked], Any]
 
 
-@dataclass(frozen=True)
-class Shown:
-    """One page of a section, and which there are; `shown` is the page's own record."""
-
-    pages: tuple[str, ...]
-    page: str
-    shown: Any
-
-
 class PagedSection(DataSection):
     """A section whose pages are asked for one by one: the view sends the page and what is chosen as `given`."""
 
@@ -66,9 +58,10 @@ class PagedSection(DataSection):
     def run_kind(self, asked: Asked) -> str:
         return self.PAGES[self.page(asked)].kind
 
-    def send(self, asked: Asked) -> Shown:
+    def send(self, asked: Asked) -> Row:
+        """The page, which there are, and the page's own record as `shown`."""
         page = self.page(asked)
-        return Shown(self.pages(asked), page, self.PAGES[page].send(asked))
+        return {"pages": self.pages(asked), "page": page, "shown": self.PAGES[page].send(asked)}
 
 
 def choice(asked: Asked, name: str, among: Sequence[Choice], usual: Choice | None = None) -> Choice:

@@ -17,7 +17,7 @@ import { entriesOf, Paged } from "./paged";
 import type { Chooses, Shown } from "./paged";
 import type { SectionProps } from "./section";
 
-/** `panels/data/masks.py` */
+/** Sent by `panels/data/masks.py`; `apart` is how far a rater differs from the others, 1 − F1. */
 export type Shares = Record<string, Maybe>;
 type Rater = { name: string; stands_out: boolean; apart: Maybe; shares: Shares };
 type Raters = {
@@ -39,7 +39,9 @@ type Images = {
   properties: LibraryFigure | null;
 };
 type PairRow = { names: string[]; values: Record<string, Value>; sample: string | null };
-type Paired = {
+/** Without a title the run did not compare every two raters so; `reading` says how one does. */
+type NotCompared = { name: string; reading: string };
+type Compared = {
   name: string;
   title: string;
   over: string;
@@ -50,7 +52,7 @@ type Paired = {
   pairs: PairRow[];
   images: PairRow[];
 };
-type Sent = Shown<"Raters", Raters> | Shown<"Images", Images> | Shown<"Boundaries" | "Divisions", Paired>;
+type Sent = Shown<"Raters", Raters> | Shown<"Images", Images> | Shown<"Boundaries" | "Divisions", Compared | NotCompared>;
 type Acts = Pick<SectionProps<Sent>, "act">;
 
 /** How far raters agree about pixels, who stands out, and on which images. */
@@ -155,9 +157,9 @@ function pairColumns(rows: PairRow[], titles: string[]): Column<PairRow>[] {
   ];
 }
 
-function PairedPage({ of, act }: { of: Paired } & Acts) {
+function PairedPage({ of, act }: { of: Compared | NotCompared } & Acts) {
+  if (!("title" in of)) return <Empty title={`The run did not compare ${of.name}`} text={of.reading} steps={[{ label: "New run", onClick: () => act("again") }]} />;
   const { name, title, over, reading, formula, worst, classes, pairs, images } = of;
-  if (!title) return <Empty title={`The run did not compare ${name}`} text={reading} steps={[{ label: "New run", onClick: () => act("again") }]} />;
   const keyOf = ({ names, sample }: PairRow) => sample ?? names.join("|");
   return (
     <Stack spacing={1}>
