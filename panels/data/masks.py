@@ -1,7 +1,6 @@
 """Masks: how far raters agree about pixels, who stands out, and on which images."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import kalos_core.fiftyone as kf
@@ -12,90 +11,21 @@ from kalos_core.fiftyone.kinds.pixels.views import pixel_images, view_of_mask_ra
 from kalos_core.figures.captions import CAPTIONS
 from kalos_core.text import unshown
 
-from .base import Asked, Led, click, open_form, open_sample, show
+from .base import Asked, open_form, open_sample, show
 from .figure import figure_in
 from .paged import Page, PagedSection, choice
 from .paired import paired_of
-from .rows import Row, rows_of, value_of
+from .rows import Row, rows_of
 
 MOST_ROWS = 25
 
 SHARES = ("sensitivity", "ppv", "kappa", "specificity", "npv")
 """What is known of a rater against a consensus of pixels."""
 
-NO_INTERVAL = float("nan")
-
 
 def shares_of(performance: Any) -> list[Row]:
     """Of each rater the shares by name, of a `RaterPerformance`."""
     return rows_of(**{name: getattr(performance, name) for name in SHARES})
-
-
-@dataclass(frozen=True)
-class Compared:
-    """A way to compare every two raters: `measures`, by the first of which images are sorted.
-
-    `name` is the setting that asks a run for it; `missing` is said of a run without it.
-    """
-
-    name: str
-    load: Any
-    view: Any
-    measures: tuple[str, ...]
-    low_is_worse: bool
-    worst: str
-    missing: str
-    caption: str
-
-    def send(self, asked: Asked) -> Row:
-        run = asked.run("pixels")
-        if not run.settings.get(self.name):
-            return {"name": self.name, "reading": self.missing}
-        found = self.load(asked.dataset, run.key)
-        paired = paired_of(asked.dataset, found, self.measures[0], low_is_worse=self.low_is_worse)
-        return {
-            "name": self.name,
-            "title": unshown(paired["title"]),
-            "over": unshown(paired["over"]),
-            "reading": CAPTIONS[self.caption].read,
-            "formula": CAPTIONS[self.caption].formula,
-            "worst": self.worst,
-            "classes": [self._row(row, "class") for row in paired["classes"]],
-            "pairs": [self._row(row, "rater_a", "rater_b") for row in paired["pairs"]],
-            "images": [self._row(row, "file") for row in paired["images"]],
-        }
-
-    def _row(self, row: Mapping[str, Any], *names: str) -> Row:
-        ends = {name: [row.get(f"{name}_{end}", NO_INTERVAL) for end in ("low", "high")] for name in self.measures}
-        values = {name: value_of(row[name], ends[name]) for name in self.measures}
-        return {"names": [str(row[name]) for name in names], "values": values, "sample": row.get("image")}
-
-
-COMPARED = {
-    "Boundaries": Compared(
-        name="boundaries",
-        load=kf.boundaries_of,
-        view=kf.view_of_boundaries,
-        measures=("average", "hausdorff95", "surface_dice"),
-        low_is_worse=False,
-        worst="boundaries furthest apart",
-        missing="How far the outlines of every two raters are apart, in pixels, by pair of raters, class and image: a "
-        "new run with Compare boundaries switched on has it.",
-        caption="distances",
-    ),
-    "Divisions": Compared(
-        name="divisions",
-        load=kf.divisions_of,
-        view=kf.view_of_divisions,
-        measures=("adjusted_rand", "variation_of_information", "covering"),
-        low_is_worse=True,
-        worst="divisions least alike",
-        missing="How alike every two raters divide images into regions, whatever these are called, by pair of raters "
-        "and image: a new run with Compare divisions into regions switched on has it.",
-        caption="divisions",
-    ),
-}
-"""Page -> what it shows of every two raters, where the run has the setting of its name."""
 
 
 def raters(asked: Asked) -> Row:
@@ -123,6 +53,14 @@ def images(asked: Asked) -> Row:
     }
 
 
+def boundaries(asked: Asked) -> Row | None:
+    return _paired(asked, "boundaries", kf.boundaries_of, "average", "distances", low_is_worse=False)
+
+
+def divisions(asked: Asked) -> Row | None:
+    return _paired(asked, "divisions", kf.divisions_of, "adjusted_rand", "divisions", low_is_worse=True)
+
+
 class MasksSection(PagedSection):
     NAME, KIND, FAMILY = "Masks", "pixels", MASKS
     NOTHING_YET = (
@@ -133,16 +71,26 @@ class MasksSection(PagedSection):
     PAGES: ClassVar = {
         "Raters": Page("pixels", raters),
         "Images": Page("pixels", images),
-        **{page: Page("pixels", compared.send) for page, compared in COMPARED.items()},
+        "Boundaries": Page("pixels", boundaries),
+        "Divisions": Page("pixels", divisions),
     }
 
     again, open = open_form, open_sample
     rater = show(view_of_mask_rater, "images assigned to {name}, least agreement first", rater="name")
 
-    @click
-    def worst(self, asked: Asked) -> Led:
-        page = next(page for page in COMPARED.values() if page.name == asked.given["name"])
-        return Led(page.view(asked.dataset, asked.run("pixels").key), f"images, {page.worst} first")
+    furthest = show(kf.view_of_boundaries, "images, boundaries furthest apart first")
+    least_alike = show(kf.view_of_divisions, "images, divisions least alike first")
+
+
+def _paired(
+    asked: Asked, setting: str, load: Callable[..., Any], measure: str, caption: str, *, low_is_worse: bool
+) -> Row | None:
+    """What a run with a setting says of every two raters, and the images that are worst by a measure; else None."""
+    run = asked.run("pixels")
+    if not run.settings.get(setting):
+        return None
+    paired = paired_of(asked.dataset, load(asked.dataset, run.key), measure, low_is_worse=low_is_worse)
+    return {**paired, "caption": CAPTIONS[caption]}
 
 
 def _raters(found: Any) -> list[Row]:

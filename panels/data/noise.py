@@ -1,7 +1,8 @@
 """Noise: what happened to the annotations of the reference of synthetic raters, by kind, stage, image and rater."""
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
 
 import kalos_core.fiftyone as kf
 from kalos_core import NoiseModel
@@ -10,9 +11,9 @@ from kalos_core.fiftyone.kinds.noise.views import CHANGES, noisy_images, view_of
 from kalos_core.figures.events import stage_rows
 from kalos_core.figures.experiments import loss_rows
 from kalos_core.figures.noise import fidelity_rows, fit_rows, origin_rows
-from kalos_core.text import plain, unshown
+from kalos_core.text import unshown
 
-from .base import Asked, Led, click, open_form, open_sample
+from .base import Asked, Led, click, open_form, open_sample, show
 from .figure import figure_in
 from .paged import Page, PagedSection
 from .rows import Row, rows_of
@@ -105,36 +106,28 @@ class NoiseSection(PagedSection):
         "Used": Page("noise", used),
     }
 
-    again, open = open_form, open_sample
+    again, open = open_form, open_sample, show
 
     @click
     def event(self, asked: Asked) -> Led:
         kind, outcome = asked.given["kind"], asked.given["outcome"]
-        text = f"images with annotations {EVENT_LABELS[kind]}: {OUTCOME_LABELS[outcome]}"
-        return _led(asked, view_of_event(asked.dataset, asked.run("noise").key, kind, outcome), text)
+        view = view_of_event(asked.dataset, asked.run("noise").key, kind, outcome)
+        return Led(view, f"images with annotations {EVENT_LABELS[kind]}: {OUTCOME_LABELS[outcome]}")
 
     @click
     def stage(self, asked: Asked) -> Led:
         name = asked.given["name"]
         view = view_of_event(asked.dataset, asked.run("noise").key, STAGE_EVENTS[name])
-        return _led(asked, view, f"images with events of the stage {STAGE_LABELS[name]}")
+        return Led(view, f"images with events of the stage {STAGE_LABELS[name]}")
 
-    @click
-    def rater(self, asked: Asked) -> Led:
-        field = asked.given["field"]
-        view = view_of_event(asked.dataset, asked.run("noise").key, CHANGES, rater=field)
-        return _led(asked, view, f"images with what {plain(field)} changed", [field])
+    rater = show(partial(view_of_event, event=CHANGES), "images with what {field} changed", rater="field")
+    changed = show(view_of_changes, "images with events, those with most first")
 
-    @click
-    def changed(self, asked: Asked) -> Led:
-        view = view_of_changes(asked.dataset, asked.run("noise").key)
-        return _led(asked, view, "images with events, those with most first")
+    def act(self, name: str, asked: Asked) -> Led:
+        """With the labels of the synthetic raters, or of the one that was clicked, and those of the reference.
 
-
-def _led(asked: Asked, view: Any, text: str, fields: Sequence[str] = ()) -> Led:
-    """To a view with the labels of the synthetic raters, or of one, and of the reference.
-
-    The App shows no synthetic labels unasked, as they would be taken for those of people.
-    """
-    run = asked.run("noise")
-    return Led(view, text, fields=(*(fields or run.metrics["fields"]), *run.settings["reference_fields"]))
+        The App shows no synthetic labels unasked, as they would be taken for those of people.
+        """
+        led, run = super().act(name, asked), asked.run("noise")
+        own = [asked.given["field"]] if "field" in asked.given else run.metrics["fields"]
+        return led if led.view is None else replace(led, fields=(*own, *run.settings["reference_fields"]))

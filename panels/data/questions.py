@@ -13,7 +13,7 @@ from kalos_core.fiftyone.kinds.labelled import view_of_difference
 from kalos_core.figures.labels import doubt_of_weights, least_first, majority_order
 from kalos_core.text import plain, unshown
 
-from .base import Asked, DataSection, open_filled_form, open_form, open_sample, show
+from .base import Asked, Click, DataSection, open_filled_form, open_form, open_sample, show
 from .figure import figures_in, matrix_in
 from .paged import Page, PagedSection, choice
 from .rows import Row, rows_of, value_of, values_of
@@ -24,12 +24,6 @@ ALL_RATERS = ""
 """In a menu of raters."""
 
 MOST_ROWS = 25
-
-NOT_ESTIMATED = (
-    "Without any known truth, raters who agree with others who are mostly right count more: each image gets its "
-    "likeliest label with a probability, each rater the share of answers expected to be right. It needs three raters "
-    "an image or more, who answered on their own."
-)
 
 
 def agreement(asked: Asked) -> Row:
@@ -78,12 +72,12 @@ def raters(asked: Asked) -> Row:
     }
 
 
-def right(asked: Asked) -> Row:
-    """Who is right, and how sure; without skills nothing is estimated yet."""
+def right(asked: Asked) -> Row | None:
+    """Who is right, and how sure; None where nothing is estimated yet."""
     run = asked.details("image_labels")
     truths = {truth.question: truth for truth in run.details.truth}
     if not truths:
-        return {"text": NOT_ESTIMATED}
+        return None
     question = choice(asked, "question", list(truths))
     found = truths[question]
     rater = choice(asked, "rater", [ALL_RATERS, *found.raters])
@@ -110,6 +104,12 @@ def over_time(asked: Asked) -> Row:
     return {"question": question, "questions": questions, "figures": figures_in(parts, "curve", "independence")}
 
 
+def difference_in(kind: str) -> Click[Any]:
+    """A click to the images that two raters answered differently, of whom the majority is one, too."""
+    text = "images that {one} and {other} answered differently"
+    return show(view_of_difference, text, kind, rater_a="one", rater_b="other")
+
+
 class QuestionsSection(PagedSection):
     NAME, KIND, FAMILY = "Questions", "image_labels", IMAGE_LABELS
     NOTHING_YET = (
@@ -130,9 +130,7 @@ class QuestionsSection(PagedSection):
     question = show(kf.view_of_disputes, "images whose answers to {name} differ", question="name")
     concept = show(kf.view_of_disputes, "images where some chose {name} and others did not", concept="name")
     disputes = show(kf.view_of_disputes, "images in dispute")
-    difference = show(
-        view_of_difference, "images that {one} and {other} answered differently", rater_a="one", rater_b="other"
-    )
+    difference = difference_in("image_labels")
     least_sure = show(kf.view_least_sure_first, "images, the least sure first")
 
 

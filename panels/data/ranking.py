@@ -7,18 +7,16 @@ import kalos_core.fiftyone as kf
 from kalos_core.fiftyone.dataset.image_labels import scored_fields
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS
 from kalos_core.fiftyone.kinds.detectors.scores import heatmap_fields
-from kalos_core.fiftyone.kinds.labelled import view_of_difference
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.text import plain, unshown
+from kalos_core.text import unshown
 
 from ..parts.events import Context
-from .base import Asked, Led, click, is_rated, open_form
+from .base import Asked, is_rated, open_form
 from .figure import figures_in, matrix_in
 from .paged import Page, PagedSection, choice
+from .questions import difference_in
 from .rows import Row, rows_of, values_of
-
-MAJORITY = "majority"
 
 MEASURES = {"AUC": "area under the curve (AUC)", "EER": "equal error rate (EER)"}
 
@@ -48,12 +46,12 @@ def detectors(asked: Asked) -> Row:
     }
 
 
-def curves(asked: Asked) -> Row:
-    """Without detectors the run ranks models by mAP, which have no curves."""
+def curves(asked: Asked) -> Row | None:
+    """None where the run ranks models by mAP, which have no curves."""
     run = asked.details("detectors")
     metrics = run.metrics
     if metrics["of"] != "pixels":
-        return {"detectors": []}
+        return None
     detector = choice(asked, "detector", metrics["detectors"])
     reference = choice(asked, "reference", metrics["truths"])
     parts = kf.figures_of(run, detector=detector, reference=reference)
@@ -96,14 +94,7 @@ class RankingSection(PagedSection):
         there = {"ranking": "ranking" in runs or scored, "detectors": "detectors" in runs or mapped}
         return tuple(name for name, page in self.PAGES.items() if there[page.kind])
 
-    again = open_form
-
-    @click
-    def difference(self, asked: Asked) -> Led:
-        """The images that two references answered differently, one of them by default the majority."""
-        one, other = asked.given["one"], asked.given.get("other", MAJORITY)
-        view = view_of_difference(asked.dataset, asked.run("ranking").key, one, other)
-        return Led(view, f"images that {plain(one)} and {plain(other)} answered differently")
+    again, difference = open_form, difference_in("ranking")
 
 
 def _ranks(parts: Mapping[str, Part], ranking: Any) -> Row:

@@ -58,9 +58,8 @@ type Raters = {
   questions: string[];
   cohen: LibraryMatrix | null;
 };
-/** Without skills nothing is estimated yet. */
-type NotEstimated = { text: string };
-type Estimated = {
+/** Null where nothing is estimated yet. */
+type Right = {
   text: string;
   warnings: string[];
   question: string;
@@ -77,7 +76,7 @@ type Sent =
   | Shown<"Concepts", Concepts>
   | Shown<"Images", Images>
   | Shown<"Raters", Raters>
-  | Shown<"Who is right", Estimated | NotEstimated>
+  | Shown<"Who is right", Right | null>
   | Shown<"Over time", OverTime>;
 type Acts = Pick<SectionProps<Sent>, "act">;
 
@@ -227,8 +226,12 @@ function RatersPage({ of, act, choose }: { of: Raters } & Acts & Chooses) {
   );
 }
 
-function RightPage({ of, act, choose }: { of: Estimated | NotEstimated } & Acts & Chooses) {
-  if (!("skills" in of)) return <Empty title="Who is right, and how sure?" text={of.text} steps={[{ label: "Estimate who is right", onClick: () => act("estimate") }]} />;
+const NOT_ESTIMATED =
+  "Without any known truth, raters who agree with others who are mostly right count more: each image gets its likeliest label with a " +
+  "probability, each rater the share of answers expected to be right. It needs three raters an image or more, who answered on their own.";
+
+function RightPage({ of, act, choose }: { of: Right | null } & Acts & Chooses) {
+  if (!of) return <Empty title="Who is right, and how sure?" text={NOT_ESTIMATED} steps={[{ label: "Estimate who is right", onClick: () => act("estimate") }]} />;
   const { text, warnings, question, questions, title, skills, rater, raters, confusion } = of;
   const rows = skills.map(({ rater: name, skill, answers }) => ({
     key: name, name, value: skill.value, interval: [skill.low, skill.high] as const, text: percentText(skill.value),

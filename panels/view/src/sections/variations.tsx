@@ -1,11 +1,11 @@
 import React, { useCallback, useState } from "react";
-import { alphaText, countText, percentText, plain, significantText } from "../format";
+import { alphaText, countText, plain } from "../format";
 import { Card } from "../look/card";
 import { Heading } from "../look/heading";
 import { Histogram } from "../look/histogram";
 import { More } from "../look/more";
 import { Name } from "../look/name";
-import { Paired } from "../look/paired";
+import { DISTANCES, Paired } from "../look/paired";
 import type { PairedRecord } from "../look/paired";
 import { Ranked } from "../look/ranked";
 import { RatesTable } from "../look/rates";
@@ -110,12 +110,6 @@ function Outlines({ record: { outlines, alarm }, act }: Props) {
     </>
   );
 }
-
-const DISTANCES = [
-  { key: "average", title: "Apart on average", show: significantText },
-  { key: "hausdorff95", title: "95 % within", show: significantText },
-  { key: "surface_dice", title: "Within tolerance", show: percentText },
-] as const;
 
 const DISTANCES_READ: Caption = {
   read: "Of objects that both raters annotated. Distances are in pixels, means over images with 95 % intervals.",
