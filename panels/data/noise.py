@@ -106,7 +106,7 @@ class NoiseSection(PagedSection):
         "Used": Page("noise", used),
     }
 
-    again, open = open_form, open_sample, show
+    again, open = open_form, open_sample
 
     @click
     def event(self, asked: Asked) -> Led:
