@@ -54,6 +54,15 @@ class Asked:
         """The run of a kind with its details."""
         return kf.load_details(self.dataset, self.run(kind).key)
 
+    @property
+    def part(self) -> dict[str, str | None]:
+        """Class and rater of the filter, as arguments of functions that make views."""
+        return {"category": self.lens.category, "rater": self.lens.rater}
+
+    def view(self, view_of: Callable[..., Any], kind: str, *given: Any, **options: Any) -> Any:
+        """A view of the run of a kind."""
+        return view_of(self.dataset, self.run(kind).key, *given, **options)
+
     def within(self, view: Any) -> Any:
         """A view, within the tag and the view in the grid that the section follows."""
         if "tag" in self.follows and self.chosen["tag"] is not None:
@@ -125,8 +134,22 @@ def show(view_of: Callable[..., Any], text: str, kind: str = "", **clicked: str)
     @click
     def answer(section: "DataSection", asked: Asked) -> Led:
         given = {argument: asked.given[name] for argument, name in clicked.items()}
-        view = view_of(asked.dataset, asked.run(kind or section.KIND).key, **given)
+        view = asked.view(view_of, kind or section.KIND, **given)
         return Led(view, text.format(**{name: plain(asked.given[name]) for name in clicked.values()}))
+
+    return answer
+
+
+def prompt(operator: str, **runs: str) -> "Click[DataSection]":
+    """A click that opens the form of an operator, filled in with what was clicked and with the keys of `runs`.
+
+    `runs`: argument -> kind of the run that it takes.
+    """
+
+    @click
+    def answer(_section: "DataSection", asked: Asked) -> Led:
+        keys = {argument: asked.run(kind).key for argument, kind in runs.items()}
+        return Led(operator=operator, given={**asked.given, **keys})
 
     return answer
 

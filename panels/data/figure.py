@@ -11,8 +11,6 @@ from kalos_core.text import unshown
 
 from .rows import Row
 
-Figure = Row
-
 
 def figure_of(part: Part, caption: Caption) -> Row:
     """A part of a run that has a figure, as `look/plot.tsx` draws it."""

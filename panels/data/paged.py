@@ -1,32 +1,13 @@
-"""Sections of several pages, each with what is chosen on it, and values with their intervals."""
+"""Sections of several pages, each with what is chosen on it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from kalos_core.display import has_interval
-
 from .base import Asked, DataSection
 from .rows import Row
 
 Choice = TypeVar("Choice")
-
-
-@dataclass(frozen=True)
-class Value:
-    """A number with its interval; `reason`: why it is undefined."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    reason: str = ""
-
-    @classmethod
-    def of(cls, value: Any, interval: Any = None, reason: str = "") -> "Value":
-        if interval is None or not has_interval(interval):
-            return cls(value, reason=reason)
-        low, high = interval
-        return cls(value, low, high, reason)
 
 
 @dataclass(frozen=True)

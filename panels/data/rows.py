@@ -20,6 +20,23 @@ def values_of(values: Any, intervals: Any, reasons: Sequence[str] | None = None)
     return [value_of(*one) for one in zip(values, intervals, why, strict=True)]
 
 
+def measured(found: Any, *names: str) -> Row:
+    """Numbers of a result, each with the interval that it has beside it."""
+    return {name: value_of(getattr(found, name), getattr(found, f"{name}_interval")) for name in names}
+
+
+def row_of(found: Any, *same: str, **renamed: str) -> Row:
+    """Attributes of a result as a record, some of them under another name.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> row_of(SimpleNamespace(name="cat", items=3), "name", units="items")
+    {'name': 'cat', 'units': 3}
+    """
+    return {name: getattr(found, own) for name, own in {**dict(zip(same, same, strict=True)), **renamed}.items()}
+
+
 def rows_of(order: Iterable[Any] | None = None, **columns: Any) -> list[Row]:
     """The rows at these places, in this order, of a table of columns of N entries; by default all of them.
 

@@ -1,5 +1,6 @@
 import React, { useCallback, useState } from "react";
 import { alphaText, countText, plain } from "../format";
+import type { Counted, Difference } from "../look/alphas";
 import { Card } from "../look/card";
 import { Heading } from "../look/heading";
 import { Histogram } from "../look/histogram";
@@ -23,7 +24,6 @@ import type { Attribute } from "./attributes";
 import type { SectionProps } from "./section";
 
 /** `panels/data/variations.py` */
-type Counted = { name: string; value: number; title: string };
 /** `MergedFinding` of the bridge. */
 type Whole = {
   finding: number;
@@ -41,7 +41,7 @@ type Quality = { edges: number[]; counts: number[]; identical: number };
 type Sent = {
   title: string;
   correct: number;
-  kinds: Counted[];
+  kinds: Difference[];
   raters: Rated[];
   alarm: string;
   outlines: { title: string; caption: Caption; quality: Quality; in_pixels: PairedRecord | null };
