@@ -16,7 +16,7 @@ from kalos_core.text import unshown
 from .base import Asked, Led, click, open_form, open_sample, show
 from .figure import figure_in
 from .paged import Page, PagedSection
-from .rows import Row, rows_of
+from .rows import Row, row_of, rows_of
 
 MOST_IMAGES = 20
 
@@ -51,9 +51,7 @@ def images(asked: Asked) -> Row:
     run = asked.details("noise")
     found = noisy_images(asked.dataset, run.key, MOST_IMAGES)
     title = kf.figures_of(run, images=found)["images"].title
-    rows = [
-        {"sample_id": one.sample_id, "file": one.file, "changed": one.changed, "events": one.events} for one in found
-    ]
+    rows = [row_of(one, "sample_id", "file", "changed", "events") for one in found]
     return {"title": unshown(title), "labels": LABELS, "images": rows}
 
 
@@ -111,13 +109,13 @@ class NoiseSection(PagedSection):
     @click
     def event(self, asked: Asked) -> Led:
         kind, outcome = asked.given["kind"], asked.given["outcome"]
-        view = view_of_event(asked.dataset, asked.run("noise").key, kind, outcome)
+        view = asked.view(view_of_event, "noise", kind, outcome)
         return Led(view, f"images with annotations {EVENT_LABELS[kind]}: {OUTCOME_LABELS[outcome]}")
 
     @click
     def stage(self, asked: Asked) -> Led:
         name = asked.given["name"]
-        view = view_of_event(asked.dataset, asked.run("noise").key, STAGE_EVENTS[name])
+        view = asked.view(view_of_event, "noise", STAGE_EVENTS[name])
         return Led(view, f"images with events of the stage {STAGE_LABELS[name]}")
 
     rater = show(partial(view_of_event, event=CHANGES), "images with what {field} changed", rater="field")

@@ -7,8 +7,6 @@ from .rows import Row
 
 MOST_IMAGES = 25
 
-Paired = Row
-
 
 def paired_of(dataset: Any, found: Any, measure: str, *, low_is_worse: bool) -> Row:
     """The means over images of a `PairedRaters`, and the images that are worst by one of its measures.

@@ -1,11 +1,11 @@
 """Published: this alpha beside those of published data sets."""
 
 import kalos_core.fiftyone as kf
-from kalos_core.figures.published import PUBLISHED_ALPHAS, PublishedAlpha
+from kalos_core.figures.published import PUBLISHED_ALPHAS
 
 from .base import Asked, DataSection
 from .figure import figure_in
-from .rows import Row
+from .rows import Row, row_of
 
 
 class PublishedSection(DataSection):
@@ -18,10 +18,5 @@ class PublishedSection(DataSection):
     def send(self, asked: Asked) -> Row:
         run = asked.details("agreement")
         records = sorted(PUBLISHED_ALPHAS, key=lambda one: one.similarity != run.settings["similarity"])
-        return {"scale": figure_in(kf.figures_of(run), "scale"), "rows": [_row(one) for one in records]}
-
-
-def _row(one: PublishedAlpha) -> Row:
-    """A published alpha; its configuration is as it was printed."""
-    about = {name: getattr(one, name) for name in ("dataset", "task", "alpha", "note", "source")}
-    return {**about, "configuration": one.printed}
+        rows = [row_of(one, "dataset", "task", "alpha", "note", "source", configuration="printed") for one in records]
+        return {"scale": figure_in(kf.figures_of(run), "scale"), "rows": rows}

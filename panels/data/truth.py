@@ -14,7 +14,7 @@ from .base import Asked, open_filled_form, open_form, show
 from .figure import matrix_in
 from .masks import shares_of
 from .paged import Page, PagedSection, choice
-from .rows import Row, rows_of, values_of
+from .rows import Row, row_of, rows_of, values_of
 
 MOST_NOTES = 10
 
@@ -67,15 +67,8 @@ class TruthSection(PagedSection):
 def _of_pixels(name: str, found: Any) -> Row:
     """How many pixels are true by a consensus, images without any, and the raters' kappa to it."""
     known = [value for value in found.performance.kappa.tolist() if value == value]
-    return {
-        "name": name,
-        "said": TRUTH_LABELS.get(name, ""),
-        "pixels": found.pixels,
-        "empty": found.empty,
-        "images": found.images,
-        "least_kappa": min(known, default=None),
-        "most_kappa": max(known, default=None),
-    }
+    kappas = {"least_kappa": min(known, default=None), "most_kappa": max(known, default=None)}
+    return {"name": name, "said": TRUTH_LABELS.get(name, ""), **row_of(found, "pixels", "empty", "images"), **kappas}
 
 
 def _of_objects(name: str, found: Any) -> Row:

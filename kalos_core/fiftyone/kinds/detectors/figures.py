@@ -52,7 +52,8 @@ def _over_what(run: DetectorRun) -> str:
     are_raters = number_of(len(metrics["raters"]), "is a rater", "are raters")
     references = f"{number_of(len(metrics['truths']), 'reference')}, of which {are_raters}"
     text = f"{number_of(len(metrics['detectors']), 'detector')} under {references}; by {metrics['measure']}"
-    if metrics["of"] == "objects":
+    found = run.details.ranking
+    if not isinstance(found, DetectorRanking):
         return f"{text}."
-    low, high = run.details.ranking.skew
+    low, high = found.skew
     return f"{text}; precision averaged over {percent_text(low)} to {percent_text(high)} positives."
