@@ -16,7 +16,7 @@ from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.stored import count_changes, find_analysis
 from kalos_core.figures.common import COLOURS
 
-from .data.base import WHOLE, Asked, DataSection, Led
+from .data.base import WHOLE, Asked, Led
 from .parts.answers import View, answered, as_text, question
 from .parts.deciding import Deciding
 from .parts.events import PLUGIN, Context, go_back, remember, show_view
@@ -141,14 +141,13 @@ def frame_of(ctx: Context, chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 def _shown(ctx: Context, found: list[Analysis], chosen: Mapping[str, Any]) -> Analysis | None:
     """The analysis that is chosen, else the newest, which is remembered where it is new."""
-    known, newest = chosen.get("known"), next(iter(found), None)
-    is_new = newest is not None and bool(known) and newest.key not in known
+    known, newest = chosen.get("known") or [], next(iter(found), None)
     analysis = next((entry for entry in found if entry.key == chosen.get("analysis")), None)
-    if analysis is None or is_new:
-        analysis = newest
-        if known and newest is not None:
-            remember(ctx, newest.key)
-    return analysis
+    if newest is None or (analysis and (not known or newest.key in known)):
+        return analysis
+    if known:
+        remember(ctx, newest.key)
+    return newest
 
 
 def listed_sections(ctx: Context, analysis: Analysis) -> list[dict[str, Any]]:
@@ -200,16 +199,11 @@ def section_of(
     kind = section.run_kind(asked)
     run = analysis.run(kind)
     answer = {"name": name, "changed": count_changes(ctx.dataset, run.key) if run else 0}
-    if run is None and kind:
-        return {**answer, "invitation": invitation(section, kind)}
-    return {**answer, "record": section.send(asked)}
-
-
-def invitation(section: DataSection, kind: str) -> dict[str, str]:
-    """What stands where a section has no run: what it would say, and the operator that makes it."""
+    if run is not None or not kind:
+        return {**answer, "record": section.send(asked)}
     title, text = section.NOTHING_YET
-    of_kind = kf.KINDS[kind]
-    return {"title": title, "text": text, "operator": of_kind.operator, "label": f"{of_kind.title}: new run"}
+    operator, label = kf.KINDS[kind].operator, f"{kf.KINDS[kind].title}: new run"
+    return {**answer, "invitation": {"title": title, "text": text, "operator": operator, "label": label}}
 
 
 def follow(asked: Asked, led: Led) -> dict[str, Any]:

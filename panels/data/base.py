@@ -173,7 +173,8 @@ class DataSection:
 
     def is_shown(self, ctx: Context, analysis: Analysis | None) -> bool:
         """Whether a data set has such a run, or labels of several raters that one could be made of."""
-        return is_there(ctx, self.KIND, self.FAMILY, analysis)
+        has_run = not self.KIND or (analysis is not None and self.KIND in analysis.runs)
+        return has_run or (self.FAMILY is not None and is_rated(ctx, self.FAMILY))
 
     def run_kind(self, asked: Asked) -> str:
         """Of which kind the run is that is shown."""
@@ -190,12 +191,6 @@ class DataSection:
             raise ValueError(f"{self.NAME} knows no click {name!r}")
         led: Led = getattr(self, name)(asked)
         return led
-
-
-def is_there(ctx: Context, kind: str, family: Any, analysis: Analysis | None) -> bool:
-    """Whether a data set has a run of a kind, or labels of several raters that one could be made of."""
-    has_run = not kind or (analysis is not None and kind in analysis.runs)
-    return has_run or (family is not None and is_rated(ctx, family))
 
 
 def is_rated(ctx: Context, family: Any) -> bool:

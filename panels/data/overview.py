@@ -1,7 +1,5 @@
 """Overview: how good the labels are, who and what is the problem, and what to do next, on one screen."""
 
-from typing import Any
-
 import numpy as np
 
 import kalos_core.fiftyone as kf
@@ -11,27 +9,18 @@ from kalos_core.fiftyone.analyses.summaries import advice_on
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import view_of_class, view_worst_first
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
-from kalos_core.fiftyone.kinds.variations.views import view_of_findings
 from kalos_core.fiftyone.runs.stored import count_changes
-from kalos_core.statements import DIFFERENCES
 
 from .base import Asked, DataSection, Led, click, open_sample, prompt, show
-from .ranked import most_first, ranked_classes
+from .ranked import ranked_classes
 from .rows import Row, row_of, value_of
+from .variations import ranked_differences, show_difference
 
 FEW = 5
 """Rows of a list."""
 
 WORST = 6
 """Images that are shown small."""
-
-TITLES = {
-    "unmatched": "one annotated",
-    "wrong_class": "classes differ",
-    "merged": "several as one",
-    "merged_wrong_class": "as one, class, too",
-}
-"""Kind of difference -> the text of its row."""
 
 
 class OverviewSection(DataSection):
@@ -66,24 +55,13 @@ class OverviewSection(DataSection):
     open = open_sample
     category = show(view_of_class, "images with {name}, the least agreement first", category="name")
     rater = show(view_worst_first, "images, those first where {name} agrees least", rater="name")
+    difference = show_difference
     report = prompt("report", key="agreement")
     next_images = prompt("next_to_rate", key="agreement")
 
     @click
     def worst(self, asked: Asked) -> Led:
         return Led(asked.view(view_worst_first, "agreement", **asked.part), "images, the least agreement first")
-
-    @click
-    def difference(self, asked: Asked) -> Led:
-        kind = asked.given["name"]
-        view = asked.view(view_of_findings, "variations", DIFFERENCES[kind])
-        return Led(view, f"images with differences: {TITLES[kind]}")
-
-
-def ranked_differences(counts: Any) -> list[Row]:
-    """Kinds of differences with the findings of their types, the most frequent first."""
-    sums = {kind: sum(counts[name] for name in names) for kind, names in DIFFERENCES.items()}
-    return [{**row, "title": TITLES[row["name"]]} for row in most_first(sums)]
 
 
 def _differences(asked: Asked) -> list[Row]:

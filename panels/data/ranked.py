@@ -1,6 +1,6 @@
 """Ranked lists that several sections send, as `look/ranked.tsx` draws them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,12 +24,12 @@ def ranked_classes(classes: ClassDifficulty | Undefined) -> list[Row]:
     return rows_of([*ranked, *others], **_alphas(classes.category, classes), units=classes.units, is_ranked=is_ranked)
 
 
-def ranked_estimates(names: Sequence[Any], found: Estimates) -> list[Row]:
+def ranked_estimates(names: Any, found: Estimates) -> list[Row]:
     """Names with their alphas, the least first; undefined last."""
     return rows_of(np.argsort(found.alpha, kind="stable"), **_alphas(names, found))
 
 
-def _alphas(names: Sequence[Any], found: Estimates) -> dict[str, Any]:
+def _alphas(names: Any, found: Estimates) -> dict[str, Any]:
     low, high = found.alpha_interval.T
     return {"name": names, "value": found.alpha, "low": low, "high": high, "images": found.images}
 

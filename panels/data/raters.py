@@ -16,7 +16,6 @@ from kalos_core.fiftyone.kinds.variations.views import view_of_confusion
 from kalos_core.figures.captions import CAPTIONS
 from kalos_core.figures.raters import collaboration_title, session_title, team_title, vitality_title
 from kalos_core.text import plain
-from kalos_core.variation import RaterCard
 
 from .base import Asked, DataSection, Led, click, prompt, show
 from .ranked import ranked_estimates
@@ -40,7 +39,7 @@ class RatersSection(DataSection):
         people, sessions, titles = _sessions(asked)
         cards = kf.rater_scorecard(asked.dataset, asked.analysis.key, asked.lens)
         return {
-            "cards": sorted(cards, key=_least_agreement),
+            "cards": sorted(cards, key=lambda card: (np.isnan(card.alpha), card.alpha, card.rater)),
             "has_rates": "variations" in asked.analysis.runs,
             "pairs": None if isinstance(together, Undefined) else _pairs(together),
             "why_no_pairs": _reason(together),
@@ -101,10 +100,6 @@ def _reason(found: Any) -> str:
 
 def _vitality_title(found: RaterVitality | Undefined) -> str:
     return "" if isinstance(found, Undefined) else vitality_title(found.rater.tolist(), found.vitality)
-
-
-def _least_agreement(card: RaterCard) -> tuple[bool, float, str]:
-    return bool(np.isnan(card.alpha)), card.alpha, card.rater
 
 
 def _sessions(asked: Asked) -> tuple[list[Row], list[Row], Row]:

@@ -1,5 +1,6 @@
 """Differences between raters: by type and rater, in outlines, in parts, and in attributes of matched labels."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import kalos_core.fiftyone as kf
@@ -10,13 +11,12 @@ from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.fiftyone.runs.kept import kept
 from kalos_core.figures.captions import CAPTIONS
 from kalos_core.figures.variations import copies_warning, divided_title, variations_title
-from kalos_core.nominal import least_agreed_first
+from kalos_core.nominal import GradeAgreement, least_agreed_first
 from kalos_core.statements import DIFFERENCES, statements
 from kalos_core.text import plain
 from kalos_core.variation import NarrowedVariations
 
 from .base import Asked, DataSection, Led, click, open_sample, prompt, show
-from .overview import TITLES, ranked_differences
 from .paired import paired_of
 from .ranked import most_first
 from .rows import Row, row_of
@@ -35,6 +35,29 @@ RATE_TEXTS = {
     "splits": "labels of {} that are parts of another rater's",
 }
 """Name of a rate -> the labels in its view."""
+
+
+TITLES = {
+    "unmatched": "one annotated",
+    "wrong_class": "classes differ",
+    "merged": "several as one",
+    "merged_wrong_class": "as one, class, too",
+}
+"""Kind of difference -> the text of its row."""
+
+
+def ranked_differences(counts: Mapping[str, int]) -> list[Row]:
+    """Kinds of differences with the findings of their types, the most frequent first."""
+    sums = {kind: sum(counts[name] for name in names) for kind, names in DIFFERENCES.items()}
+    return [{**row, "title": TITLES[row["name"]]} for row in most_first(sums)]
+
+
+@click
+def show_difference(_section: DataSection, asked: Asked) -> Led:
+    """The findings of a kind of differences, or of a type."""
+    name = asked.given["name"]
+    view = asked.view(views.view_of_findings, "variations", DIFFERENCES.get(name, (name,)), **asked.part)
+    return Led(view, f"images with findings: {VARIATION_LABELS.get(name) or TITLES[name]}")
 
 
 @click
@@ -70,13 +93,11 @@ class DifferencesSection(DataSection):
                 "in_pixels": _in_pixels(dataset, matched),
             },
             "divided": kept(dataset, run, "divided", lambda: _divided(dataset, run.key)),
-            "attributes": None
-            if matched is None
-            else kept(dataset, matched, "attributes", lambda: _attributes(dataset, matched)),
+            "attributes": _attributes(dataset, matched),
         }
 
     open = open_sample
-    rate = show_rate
+    kind, rate = show_difference, show_rate
     copies = show(views.view_of_copies, "images with labels of the very same outline")
     furthest = show(kf.view_of_unit_boundaries, "images, outlines furthest apart first", "agreement")
     divided = show(views.view_of_merged, "images with annotations that another rater split into parts")
@@ -84,12 +105,6 @@ class DifferencesSection(DataSection):
         kf.view_of_attribute, "images, those first that differ most on {name}", "agreement", attribute="name"
     )
     agree = prompt("compute_agreement")
-
-    @click
-    def kind(self, asked: Asked) -> Led:
-        name = asked.given["name"]
-        view = asked.view(views.view_of_findings, "variations", DIFFERENCES.get(name, (name,)), **asked.part)
-        return Led(view, f"images with findings: {VARIATION_LABELS.get(name) or TITLES[name]}")
 
     @click
     def apart(self, asked: Asked) -> Led:
@@ -149,14 +164,17 @@ def _divided(dataset: Any, key: str) -> Row:
     }
 
 
-def _attributes(dataset: Any, run: AnyRun) -> list[Row]:
+def _attributes(dataset: Any, run: AnyRun | None) -> list[Row]:
     """The attributes that a run of agreement compared, the least agreed first, and the images that differ on each."""
-    if not run.settings["attributes"]:
+    if run is None or not run.settings["attributes"]:
         return []
-    return [
-        {
-            **row_of(of, "name", "metric", "value", "interval", "reason", title="headline", units="items"),
-            "rows": kf.attribute_rows(dataset, run.key, of.name, MOST_IMAGES),
-        }
-        for of in least_agreed_first(kf.load_details(dataset, run.key).details.attributes)
-    ]
+
+    def made() -> list[Row]:
+        found = least_agreed_first(kf.load_details(dataset, run.key).details.attributes)
+        return [{**_attribute(of), "rows": kf.attribute_rows(dataset, run.key, of.name, MOST_IMAGES)} for of in found]
+
+    return kept(dataset, run, "attributes", made)
+
+
+def _attribute(found: GradeAgreement) -> Row:
+    return row_of(found, "name", "metric", "value", "interval", "reason", title="headline", units="items")

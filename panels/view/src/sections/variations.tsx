@@ -46,7 +46,7 @@ type Sent = {
   alarm: string;
   outlines: { title: string; caption: Caption; quality: Quality; in_pixels: PairedRecord | null };
   divided: { title: string; merged_by: Counted[]; split_by: Counted[]; rows: Whole[] };
-  attributes: Attribute[] | null;
+  attributes: Attribute[];
 };
 type Props = SectionProps<Sent>;
 
@@ -66,7 +66,7 @@ export function Differences(props: Props) {
       {page === "types" && <Types {...props} />}
       {page === "outlines" && <Outlines {...props} />}
       {page === "merged" && <Merged {...props} />}
-      {page === "attributes" && <Attributes attributes={attributes ?? []} act={act} />}
+      {page === "attributes" && <Attributes attributes={attributes} act={act} />}
     </Stack>
   );
 }
