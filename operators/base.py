@@ -5,7 +5,6 @@ call from the App is streamed, and any other returns its summary like a function
 progress on the operation.
 """
 
-import base64
 import math
 import queue
 import re
@@ -25,7 +24,7 @@ from fiftyone.operators.executor import ExecutionResult
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.app import ARRANGED as SENT_BY_THE_APP
-from kalos_core.fiftyone.app import open_panels, reload_dataset
+from kalos_core.fiftyone.app import download, open_panels, reload_dataset
 from kalos_core.fiftyone.runs.keys import free_run_key
 from kalos_core.fiftyone.runs.table import Kind, Run
 from kalos_core.options import Declared, arguments_of, declared_by
@@ -233,9 +232,7 @@ class Download(OfAgreement):
             raise InputError(f"{self.NAME}: expected the path of a file, as no browser would download it, got none")
         with TemporaryDirectory() as folder:
             written = Path(write(ctx.dataset, key, Path(folder, self._file(ctx, key)), **given))
-            content = base64.b64encode(written.read_bytes()).decode("ascii")
-        # an address would depend on proxies between
-        ctx.ops.browser_download(f"data:{self.MEDIA};charset=utf-8;base64,{content}", filename=written.name)
+            download(ctx, written.name, self.MEDIA, written.read_bytes())
         return Path(written.name)
 
     def summary(self, params: Mapping[str, Any], found: Path) -> dict[str, Any]:

@@ -10,13 +10,14 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError
 from kalos_core._agreement import band
 from kalos_core.display import alpha_text, metric_text, number_of, with_interval
+from kalos_core.fiftyone.kinds.image_labels.figures import breaches_text
 from kalos_core.fiftyone.kinds.image_labels.kind import LabelRun
 from kalos_core.figures.labels import doubt_of_weights
 from kalos_core.nominal import METRICS, LabelAgreement
 from kalos_core.nominal.grouping import read_groups
 from kalos_core.text import shown
 
-from . import base, image_label_forms, widgets
+from . import again, base, image_label_forms, widgets
 from .widgets import Context
 
 BY_QUESTION = "by question"
@@ -83,6 +84,10 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[LabelRun]):
             found["metric"] = dict.fromkeys(found["order"], "ordinal")
         return found
 
+    def filled_in(self, _dataset: Any, run: LabelRun) -> dict[str, Any]:
+        """The form, filled in as a run was made."""
+        return again.form_of_labels(run)
+
     def summary(self, run: LabelRun) -> str:
         """The least agreed questions with all coefficients, then the majority, raters, disputes and breaches."""
         f = run.metrics
@@ -101,9 +106,7 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[LabelRun]):
         if "skill" in parts:
             notes.append(f"{parts['skill'].title}: estimated with what is right, in `{run.names.truth}`.")
         if f["breaches"]:
-            who = ", ".join(f"{shown(entry['rater'])} {entry['answers']:,}" for entry in f["breaches_by_rater"][:5])
-            broke = f"{number_of(f['breaches'], 'answer')} broke a group"
-            notes.append(f"{broke}, with none or several of its labels: {who}.")
+            notes.append(breaches_text(f))
         if found.doubtful.any():
             notes.append(f"{doubt_of_weights(found)}.")
         return (

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, number_of
+from kalos_core.fiftyone.kinds.truth.figures import consensus_title
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.text import names_shown
 
-from . import base, forms, mask_forms, widgets
+from . import again, base, forms, mask_forms, widgets
 from .widgets import Context
 
 USUAL = ["0.5", "staple"]
@@ -59,11 +60,15 @@ class EstimateTruth(mask_forms.MaskAnalysis[TruthRun]):
             self.add_model(ctx, inputs, "model", ESTIMATE_HELP, "For four raters or more who annotated alone")
             forms.add_similarity(ctx, inputs)
 
+    def filled_in(self, dataset: Any, run: TruthRun) -> dict[str, Any]:
+        """The form, filled in as a run was made."""
+        return again.form_of_truth(dataset, run)
+
     def summary(self, run: TruthRun) -> str:
         f, truths = run.metrics, run.details.truths
         names = ", ".join(names_shown([*f["fields"].values(), *f["maps"].values()]))
         who = number_of(len(f["raters"]), "rater") if f["raters"] else "unnamed raters"
-        head = f"**{_title(f, truths)}**\n\n{number_of(f['images'], 'image')}, {who}; written: {names}\n\n"
+        head = f"**{consensus_title(f, truths)}**\n\n{number_of(f['images'], 'image')}, {who}; written: {names}\n\n"
         return head + (_pixel_table(truths) if f["of"] == mask_forms.PIXELS else _object_table(truths) + _skills(run))
 
 
@@ -77,17 +82,6 @@ def _add_methods(ctx: Context, inputs: types.Object) -> None:
     )
     if ctx.params.get("methods") == []:
         widgets.refuse(prop, "Choose at least one")
-
-
-def _title(figures: Mapping[str, Any], truths: Truths) -> str:
-    """How far the estimates differ, or how many objects there are."""
-    if figures["of"] == mask_forms.OBJECTS:
-        name, found = next(iter(truths.items()))
-        return f"{number_of(found.counts['kept'], 'object')} at {name}; {found.counts['below quorum']:,} below it"
-    pixels = [found.pixels for found in truths.values()]
-    if not min(pixels) or len(truths) == 1:
-        return f"{number_of(max(pixels), 'pixel is', 'pixels are')} true"
-    return f"Estimates mark {min(pixels):,} to {number_of(max(pixels), 'pixel')}"
 
 
 def _pixel_table(truths: Truths) -> str:

@@ -1,7 +1,5 @@
 """All sections, which the view draws, in their groups."""
 
-from collections.abc import Iterator
-
 from .data.base import DataSection
 from .data.ceiling import CeilingSection
 from .data.classes import ClassesSection
@@ -29,10 +27,4 @@ GROUPS: dict[str, tuple[DataSection, ...]] = {
 }
 """Name of a group, which is a tab, -> its sections."""
 
-
-def every_section() -> Iterator[DataSection]:
-    for sections in GROUPS.values():
-        yield from sections
-
-
-BY_NAME = {section.NAME: section for section in every_section()}
+BY_NAME = {section.NAME: section for sections in GROUPS.values() for section in sections}

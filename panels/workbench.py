@@ -2,8 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.stored import count_changes, find_analysis
 from kalos_core.figures.common import COLOURS
 
-from .data.base import WHOLE, Asked, DataSection, Led
+from .data.base import WHOLE, Asked, Led
 from .parts.answers import View, answered, as_text, question
 from .parts.deciding import Deciding
 from .parts.events import PLUGIN, Context, go_back, remember, show_view
@@ -26,44 +25,6 @@ from .table import BY_NAME, GROUPS
 NOTHING: Mapping[str, Any] = {}
 
 HELP = "How good are our labels, who or what is the problem, and what do we do now?"
-
-
-@dataclass(frozen=True)
-class Listed:
-    """A section as the view lists it."""
-
-    name: str
-    title: str
-    group: str
-    follows: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Start:
-    """Where nothing is analysed yet: which raters were found, and with which selection to analyse them."""
-
-    found: tuple[str, ...]
-    given: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Frame:
-    """What stands around every section.
-
-    `analyses` are keys with what the menu shows; `filter` is the one that was asked for, as far as its names are
-    among the `choices`; `first` is the answer for the section that is shown: opening the panel takes one question.
-    """
-
-    dataset: str
-    analyses: tuple[tuple[str, str], ...]
-    analysis: str | None
-    section: str | None
-    filter: dict[str, Any]
-    sections: tuple[Listed, ...]
-    choices: dict[str, list[str]]
-    colours: dict[str, dict[str, str]]
-    start: Start | None
-    first: Any
 
 
 class WorkbenchPanel(Deciding, View):
@@ -111,7 +72,7 @@ class WorkbenchPanel(Deciding, View):
     # ---- questions of the view ----
 
     @question
-    def frame(self, ctx: Context) -> Frame:
+    def frame(self, ctx: Context) -> dict[str, Any]:
         if ctx.params.get("remembers"):
             remember(ctx, ctx.params["analysis"])
         return frame_of(ctx, ctx.params)
@@ -147,83 +108,86 @@ def seen_view(ctx: Context) -> str:
     return json.dumps([asked.get("view"), asked.get("filters"), asked.get("extended")], sort_keys=True, default=str)
 
 
-# ---- what is answered ----
+# ---- what is answered, as `src/records.ts` declares it ----
 
 
-def frame_of(ctx: Context, chosen: Mapping[str, Any]) -> Frame:
-    """What stands around the sections, and the one that is shown.
+def frame_of(ctx: Context, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The frame around the sections, and the answer of the one that is shown: opening the panel takes one question.
 
     `chosen` is what the view has: `analysis`, `section`, `filter`, and the keys that are `known`: a new one is shown.
     """
     found = kf.list_analyses(ctx.dataset)
-    keys, known = [analysis.key for analysis in found], chosen.get("known")
-    key = chosen.get("analysis")
-    if key not in keys or (known and keys[0] not in known):
-        key = next(iter(keys), None)
-        if known and key is not None:
-            remember(ctx, key)
-    analysis = next((entry for entry in found if entry.key == key), None)
-    sections = tuple(listed_sections(ctx, analysis)) if analysis else ()
-    names = [section.name for section in sections]
+    analysis = _shown(ctx, found, chosen)
+    sections = listed_sections(ctx, analysis) if analysis else []
+    names = [section["name"] for section in sections]
     section = chosen["section"] if chosen.get("section") in names else next(iter(names), None)
     choices = choices_of(ctx, analysis) if analysis else {}
-    kept = {
-        part: None if part in choices and name not in choices[part] else name
-        for part, name in (chosen.get("filter") or WHOLE).items()
+    wanted = (chosen.get("filter") or WHOLE).items()
+    kept = {part: None if part in choices and name not in choices[part] else name for part, name in wanted}
+    raters = {name: rater_colour(number) for number, name in enumerate(choices.get("rater", ()))}
+    return {
+        "dataset": ctx.dataset.name,
+        "analyses": [(entry.key, in_menu(entry)) for entry in found],
+        "analysis": analysis and analysis.key,
+        "section": section,
+        "filter": kept,
+        "sections": sections,
+        "choices": choices,
+        "colours": {"variations": COLOURS, "raters": raters},
+        "start": None if analysis else start_of(ctx),
+        "first": section_of(ctx, analysis, section, kept) if analysis and section else None,
     }
-    return Frame(
-        dataset=ctx.dataset.name,
-        analyses=tuple((entry.key, in_menu(entry)) for entry in found),
-        analysis=key,
-        section=section,
-        filter=kept,
-        sections=sections,
-        choices=choices,
-        colours={
-            "variations": COLOURS,
-            "raters": {name: rater_colour(number) for number, name in enumerate(choices.get("rater", ()))},
-        },
-        start=None if analysis else start_of(ctx),
-        first=section_of(ctx, analysis, section, kept) if analysis and section else None,
-    )
 
 
-def listed_sections(ctx: Context, analysis: Analysis) -> Iterator[Listed]:
-    for group, sections in GROUPS.items():
-        for section in sections:
-            if section.is_shown(ctx, analysis):
-                yield Listed(section.NAME, section.TITLE or section.NAME, group, section.FOLLOWS)
+def _shown(ctx: Context, found: list[Analysis], chosen: Mapping[str, Any]) -> Analysis | None:
+    """The analysis that is chosen, else the newest, which is remembered where it is new."""
+    known, newest = chosen.get("known") or [], next(iter(found), None)
+    analysis = next((entry for entry in found if entry.key == chosen.get("analysis")), None)
+    if newest is None or (analysis and (not known or newest.key in known)):
+        return analysis
+    if known:
+        remember(ctx, newest.key)
+    return newest
+
+
+def listed_sections(ctx: Context, analysis: Analysis) -> list[dict[str, Any]]:
+    return [
+        {"name": section.NAME, "title": section.TITLE or section.NAME, "group": group, "follows": section.FOLLOWS}
+        for group, sections in GROUPS.items()
+        for section in sections
+        if section.is_shown(ctx, analysis)
+    ]
 
 
 def choices_of(ctx: Context, analysis: Analysis) -> dict[str, list[str]]:
-    """What the filter can be set to."""
-    run = analysis.runs.get("agreement")
-    difficulty = None if run is None else kf.load_details(ctx.dataset, run.key).details.class_difficulty
+    """The classes, raters and tags to choose from in the filter."""
+    run = analysis.run("agreement")
+    difficulty = Undefined("") if run is None else kf.load_details(ctx.dataset, run.key).details.class_difficulty
     return {
-        "category": [] if difficulty is None or isinstance(difficulty, Undefined) else difficulty.category.tolist(),
+        "category": [] if isinstance(difficulty, Undefined) else difficulty.category.tolist(),
         "rater": [] if run is None else run.metrics["raters"],
         "tag": ctx.dataset.distinct("tags"),
     }
 
 
 def in_menu(analysis: Analysis) -> str:
-    """An analysis as the menu shows it: key, date, configuration, size, alpha."""
+    """An analysis as the menu shows it: key, date, size, alpha, configuration."""
     lead = next(iter(analysis.runs.values()))
-    parts = [analysis.key, f"{lead.made_at:%d %b %Y %H:%M}", number_of(lead.images, "image")]
-    if "alpha" in lead.metrics:
-        parts.append(f"α {alpha_text(lead.metrics['alpha'])}")
-    return " · ".join([*parts, *filter(None, [lead.metrics.get("notation")])])
+    alpha = f"α {alpha_text(lead.metrics['alpha'])}" if "alpha" in lead.metrics else ""
+    when, size = f"{lead.made_at:%d %b %Y %H:%M}", number_of(lead.images, "image")
+    return " · ".join(filter(None, [analysis.key, when, size, alpha, lead.metrics.get("notation")]))
 
 
-def start_of(ctx: Context) -> Start:
+def start_of(ctx: Context) -> dict[str, Any]:
+    """Where nothing is analysed yet: the raters that were found, and the selection to analyse them with."""
     found = kf.found_raters(ctx.dataset)
-    return Start(tuple(map(str, found)), _given(found[0].selection) if found else {})
+    return {"found": list(map(str, found)), "given": _given(found[0].selection) if found else {}}
 
 
 def _given(selection: kf.Selection) -> dict[str, Any]:
     if selection.field is not None:
         return {"field": selection.field, "rater_attribute": selection.rater_attribute}
-    return {} if selection.raters is None else {"raters": list(selection.raters)}
+    return {} if selection.raters is None else {"raters": selection.raters}
 
 
 def section_of(
@@ -235,16 +199,11 @@ def section_of(
     kind = section.run_kind(asked)
     run = analysis.run(kind)
     answer = {"name": name, "changed": count_changes(ctx.dataset, run.key) if run else 0}
-    if run is None and kind:
-        return {**answer, "invitation": invitation(section, kind)}
-    return {**answer, "record": section.send(asked)}
-
-
-def invitation(section: DataSection, kind: str) -> dict[str, str]:
-    """What stands where a section has no run: what it would say, and the operator that makes it."""
+    if run is not None or not kind:
+        return {**answer, "record": section.send(asked)}
     title, text = section.NOTHING_YET
-    of_kind = kf.KINDS[kind]
-    return {"title": title, "text": text, "operator": of_kind.operator, "label": f"{of_kind.title}: new run"}
+    operator, label = kf.KINDS[kind].operator, f"{kf.KINDS[kind].title}: new run"
+    return {**answer, "invitation": {"title": title, "text": text, "operator": operator, "label": label}}
 
 
 def follow(asked: Asked, led: Led) -> dict[str, Any]:

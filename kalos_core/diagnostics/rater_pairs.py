@@ -85,6 +85,26 @@ class Collaboration(Result):
         return replace(self, **numbers, images=_symmetric(pairs.images, assigned))
 
     @property
+    def side_by_side(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(R, R) alpha and its (R, R, 2) interval, in `order`; NaN on the diagonal.
+
+        The mean over images is above the diagonal, `global_alpha` below it.
+        """
+        order, above = np.ix_(self.order, self.order), np.triu(np.ones_like(self.alpha, np.bool_), 1)
+        alpha = np.where(above, self.alpha[order], self.global_alpha[order])
+        np.fill_diagonal(alpha, np.nan)
+        interval = np.where(above[..., None], self.alpha_interval[order], self.global_alpha_interval[order])
+        return alpha, interval
+
+    def least_pair(self, raters: NDArray[np.intp]) -> tuple[str, str] | None:
+        """The two of these raters with the least alpha; None where no two have one."""
+        alpha = np.where(np.eye(len(raters), dtype=np.bool_), np.nan, self.alpha[np.ix_(raters, raters)])
+        if not np.isfinite(alpha).any():
+            return None
+        first, second = self.raters[raters[list(np.unravel_index(np.nanargmin(alpha), alpha.shape))]]
+        return str(first), str(second)
+
+    @property
     def headline(self) -> str:
         """The finding, in words."""
         return f"Alpha of every two of {number_of(len(self.raters), 'rater')}"

@@ -6,6 +6,7 @@ later takes the App back to the data set that the session began with. Operators 
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable
 from typing import Any
 
@@ -49,6 +50,13 @@ def open_panels(ctx: Any) -> list[tuple[str, str]]:
             found.append((space["type"], space["component_id"]))
         waiting += space.get("children") or []
     return found
+
+
+def download(ctx: Any, name: str, media: str, content: bytes) -> None:
+    """Have the browser save a file of this name and media type."""
+    encoded = base64.b64encode(content).decode("ascii")
+    # an address would depend on proxies between
+    ctx.ops.browser_download(f"data:{media};charset=utf-8;base64,{encoded}", filename=name)
 
 
 def open_sample(ctx: Any, sample_id: Any, *, annotates: bool = False) -> None:

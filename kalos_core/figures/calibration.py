@@ -52,6 +52,29 @@ def calibration_title(name: str, ks: float | None, tau: float | None, reason: st
     )
 
 
+def threshold_text(found: Separation, used: tuple[str, float] | None = None) -> str:
+    """The threshold of a similarity in words, and the similarity and threshold in use.
+
+    Examples
+    --------
+    >>> near, far = np.linspace(0.1, 0.3, 20), np.linspace(0.7, 1.0, 20)
+    >>> found = Separation("box_iou", "all", near, far, 0.8, 0.3, 0.6, "")
+    >>> threshold_text(found, ("box_iou", 0.5))
+    'From box_iou 0.40 on, two annotations are more likely the same object than chance; in use: 0.50'
+    """
+    if found.reason:
+        text = f"No threshold for {found.name}: {found.reason}"
+    elif found.why:
+        text = f"Threshold {alpha_text(found.threshold)} for {found.name} is not to be trusted: {found.why}"
+    else:
+        above = f"From {found.name} {alpha_text(found.threshold)} on"
+        text = f"{above}, two annotations are more likely the same object than chance"
+    if used is None:
+        return text
+    similarity, threshold = used
+    return f"{text}; in use: {'' if similarity == found.name else f'{similarity} '}{alpha_text(threshold)}"
+
+
 @checked
 def plot_calibration(found: Separation | Calibration, similarity: str | None = None) -> go.Figure:
     """Observed against expected distances of one similarity, with their densities; tau* and the KS gap are marked.

@@ -204,6 +204,23 @@ CAPTIONS = {
         "Pearson's r of the share of raters who marked a pixel with properties of the image, −1 to 1; pale: not "
         "significant at 99 %. Neighbouring pixels are not independent. Lampert et al. Table I.",
     ),
+    "distances": Caption(
+        "Distances are in pixels, means over images with 95 % intervals.",
+        "Of every point of either boundary the distance to the nearest of the other. Apart on average: their mean "
+        "(average symmetric surface distance). 95 % within: the 95th percentile, the larger of both directions "
+        "(Hausdorff 95). Within tolerance: the share of both boundaries that is no further than the tolerance from the "
+        "other (surface Dice, Nikolov et al. 2018); 0 where one of two raters has no boundary, which the distances "
+        "leave out. Intervals: images drawn with replacement.",
+    ),
+    "divisions": Caption(
+        "A region is the pixels that a rater gave one value. Means over images with 95 % intervals.",
+        "What values are called does not count, but which pixels have one in common. Alike: of all pairs of pixels, "
+        "how many both raters hold together or both apart, beyond chance (adjusted Rand index, Hubert & Arabie 1985); "
+        "1 for equal regions, 0 for chance. Unknown: what either rater's regions leave unknown of the other's, in bits "
+        "(variation of information, Meilă 2007); 0 for equal ones. Covered: the IoU of each region with the one that "
+        "fits it best, weighted by its pixels (Arbeláez et al. 2011), the mean of both directions. Intervals: images "
+        "drawn with replacement.",
+    ),
     "against": Caption(
         "Each row is a rater against this truth: dots far to the right mean close to it.",
         "Shares of pixels (sensitivity, specificity, PPV, NPV) or of objects (found; annotations that are "

@@ -19,6 +19,7 @@ from kalos_core.convergence import (
 )
 from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER
 from kalos_core.convergence.regression import Line
+from kalos_core.convergence.spread import FEWEST_IMAGES
 from kalos_core.display import (
     VARIATION_LABELS,
     Numbers,
@@ -88,6 +89,36 @@ def convergence_title(whole: float | None, interval: Numbers, images: int | None
     ends = [None if end is None or np.isnan(end) else 100 * end for end in interval]
     of = "" if images is None else f" on {number_of(images, 'image')}"
     return f"Label convergence {with_interval(100 * whole, ends, 1)} mAP{of}"
+
+
+def ceiling_title(found: Replicates) -> str:
+    """The ceiling for models in one line, and whether it is measured or inferred."""
+    value = found.whole_convergence
+    if np.isnan(value):
+        return "How far a model can get on these labels is undefined"
+    how = "measured" if found.is_measured else "inferred from alpha"
+    return f"No model can be expected to pass {points_text(value, 0)} mAP on these labels ({how})"
+
+
+def ceiling_basis(found: Replicates) -> str:
+    """Label convergence in one line, what it is over, and how the interval was obtained, in short."""
+    route = found.route
+    if not found.is_measured:
+        line = list(found.lines)[-1]
+        route = f"inferred from α of all raters with the {line} line (more than two raters have no one mAP)"
+    return (
+        f"{convergence_title(found.whole_convergence, found.interval, found.images)}. "
+        f"{number_of(len(found.map), 'subset')} of {number_of(found.images, 'image')}, "
+        f"{number_of(found.raters, 'rater')}, thresholds {alpha_text(found.thresholds[0])} to "
+        f"{alpha_text(found.thresholds[-1])}; {route}."
+    )
+
+
+def interval_caveat(found: Replicates) -> str:
+    """Which data sets the interval is for."""
+    if np.isnan(found.interval).any():
+        return f"There is no interval of fewer than {FEWEST_IMAGES} images."
+    return "The interval is meant for data sets as large as this one and for larger ones, which reach somewhat less."
 
 
 def replicate_scatter(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import plotly.graph_objects as go
 
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
@@ -12,7 +11,6 @@ from kalos_core.display import Numbers, alpha_text, number_of, rater_colour, sig
 from kalos_core.figures.bars import value_bars, with_counts
 from kalos_core.figures.common import (
     Matrix,
-    as_matrix,
     as_numbers,
     extremes,
     pair_names,
@@ -98,13 +96,9 @@ def plot_collaboration(result: Collaboration) -> go.Figure:
 
     The mean over images stands above the diagonal, alpha of all units of two raters in one matrix below it.
     """
-    order = result.order
-    values, below = (as_matrix(alpha)[np.ix_(order, order)] for alpha in (result.alpha, result.global_alpha))
-    lower = np.tril_indices(len(values), -1)
-    values[lower] = below[lower]
-    np.fill_diagonal(values, np.nan)
+    values, _ = result.side_by_side
     title = collaboration_title(result.raters.tolist(), result.alpha)
-    names = result.raters[order].tolist()
+    names = result.raters[result.order].tolist()
     return square_heatmap(names, values, "mean alpha over images", title, "alpha over all units")
 
 

@@ -6,11 +6,15 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from kalos_core.display import VARIATION_LABELS, count_and_share, number_of, percent_text
+from kalos_core.display import VARIATION_LABELS, count_and_share, count_text, number_of, percent_text
 from kalos_core.figures.bars import count_bars, row_bars
 from kalos_core.figures.common import COLOURS
 from kalos_core.options import checked
-from kalos_core.variation import VARIATION_TYPES, Variations
+from kalos_core.text import plain
+from kalos_core.variation import VARIATION_TYPES, Confusions, Variations
+
+ALARMING = 0.05
+"""Share of correct findings with the same outline from which on copies are suspected."""
 
 
 def variations_title(counts: Mapping[str, int]) -> str:
@@ -31,6 +35,49 @@ def variations_title(counts: Mapping[str, int]) -> str:
     share = percent_text(sum(differences.values()) / total)
     findings = number_of(total, "finding is a difference", "findings are differences")
     return f"{share} of {findings}, most often {VARIATION_LABELS[most]} ({differences[most]:,})"
+
+
+def divided_title(merged_by: Mapping[str, int], split_by: Mapping[str, int]) -> str:
+    """How often one annotation of a rater is several of another's, and who merges and who splits most often.
+
+    Examples
+    --------
+    >>> divided_title({"ann": 2, "bob": 1}, {"ann": 1, "bob": 2})
+    "3 times several annotations of one rater are one of another's: most often ann merges (2), bob splits (2)"
+    """
+    total = sum(split_by.values())
+    if not total:
+        return "No annotation was split into parts by another rater"
+    merges, splits = max(merged_by, key=merged_by.__getitem__), max(split_by, key=split_by.__getitem__)
+    return (
+        f"{count_text(total)} time{'s' * (total > 1)} several annotations of one rater are one of another's: "
+        f"most often {plain(merges)} merges ({count_text(merged_by[merges])}), "
+        f"{plain(splits)} splits ({count_text(split_by[splits])})"
+    )
+
+
+def copies_warning(identical_share: float) -> str:
+    r"""A warning where so many correct pairs have the same outline that labels may have been copied; "" otherwise.
+
+    Examples
+    --------
+    >>> copies_warning(0.12), copies_warning(0.01), copies_warning(float("nan"))
+    ('12\xa0% of the correct pairs are identical: were labels copied?', '', '')
+    """
+    if not identical_share >= ALARMING:  # NaN without a correct finding
+        return ""
+    return f"{percent_text(identical_share)} of the correct pairs are identical: were labels copied?"
+
+
+def confusions_title(found: Confusions) -> str:
+    """How many findings give one object two classes, and which two most often."""
+    if not len(found.count):
+        return "No class was taken for another"
+    total = int(found.count.sum())
+    return (
+        f"{count_text(total)} finding{'s' * (total > 1)} of two classes for one object, most often "
+        f"{plain(found.category_a[0])} and {plain(found.category_b[0])} ({count_text(int(found.count[0]))})"
+    )
 
 
 def variation_bars(counts: Mapping[str, int], title: str = "") -> go.Figure:

@@ -25,6 +25,7 @@ from kalos_core.options import BootstrapSettings, takes
 from kalos_core.resampling import draws_of_kinds
 from kalos_core.results import Result, crossed
 from kalos_core.sharding import Sharded, known_of, parts_of
+from kalos_core.text import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,9 +95,10 @@ class TeamComparison(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        differing = int(self.differs.sum())
-        of = f"of {number_of(len(self), 'question')}"
-        return f"{self.first} and {self.second}: {number_of(differing, f'{of} differs', f'{of} differ')}"
+        apart = self.question[self.differs].tolist()
+        some = f"{', such as' * (len(apart) > 3)}: {', '.join(map(plain, apart[:3]))}" if apart else ""
+        teams = f"{plain(self.first)} and {plain(self.second)}"
+        return f"{teams} differ on {len(apart)} of {number_of(len(self), 'question')}{some}"
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a question and comparison."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -444,6 +445,29 @@ class Confusions(Result):
             f"{number_of(len(self.count), 'pair')} of classes taken for one another, in "
             f"{number_of(int(self.count.sum()), 'finding')}"
         )
+
+    def matrix(self, most: int) -> tuple[list[str], NDArray[np.float64]]:
+        """The classes that are confused most often, and (K, K) findings of every two; NaN where there are none.
+
+        Examples
+        --------
+        >>> from kalos_core import Annotations, variations
+        >>> given = [("ann", "cat"), ("bob", "dog")]
+        >>> rows = [{"image": 1, "rater": rater, "category": name, "box": [0, 0, 9, 9]} for rater, name in given]
+        >>> variations(Annotations.from_rows(rows)).confusions().matrix(2)
+        (['cat', 'dog'], array([[nan,  1.],
+               [ 1., nan]]))
+        """
+        totals = Counter[str]()
+        for names in (self.category_a, self.category_b):
+            for name, count in zip(names.tolist(), self.count.tolist(), strict=True):
+                totals[name] += count
+        place = {name: number for number, (name, _) in enumerate(totals.most_common(most))}
+        found = np.full((len(place), len(place)), np.nan)
+        for first, second, count in zip(self.category_a, self.category_b, self.count, strict=True):
+            if first in place and second in place:
+                found[place[first], place[second]] = found[place[second], place[first]] = count
+        return list(place), found
 
 
 @dataclass(frozen=True, eq=False, repr=False)

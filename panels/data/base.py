@@ -4,12 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
+import fiftyone.operators as foo
+
 import kalos_core.fiftyone as kf
 from kalos_core.fiftyone.dataset.raters import OBJECTS
 from kalos_core.fiftyone.internals import stages_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
+from kalos_core.text import plain
 
-from ..parts.events import Context
+from ..parts.events import PLUGIN, Context
 
 WHOLE: dict[str, Any] = {"category": None, "rater": None, "tag": None, "follow": False}
 """A filter, as the view sends it, that leaves out nothing; `follow`: only the images of the view in the grid."""
@@ -46,6 +49,19 @@ class Asked:
     def run(self, kind: str) -> AnyRun:
         """The run of a kind, which the analysis has."""
         return self.analysis.runs[kind]
+
+    def details(self, kind: str) -> Any:
+        """The run of a kind with its details."""
+        return kf.load_details(self.dataset, self.run(kind).key)
+
+    @property
+    def part(self) -> dict[str, str | None]:
+        """Class and rater of the filter, as arguments of functions that make views."""
+        return {"category": self.lens.category, "rater": self.lens.rater}
+
+    def view(self, view_of: Callable[..., Any], kind: str, *given: Any, **options: Any) -> Any:
+        """A view of the run of a kind."""
+        return view_of(self.dataset, self.run(kind).key, *given, **options)
 
     def within(self, view: Any) -> Any:
         """A view, within the tag and the view in the grid that the section follows."""
@@ -84,13 +100,68 @@ def click(answer: Click[Own]) -> Click[Own]:
     return answer
 
 
+@click
+def open_sample(_section: "DataSection", asked: Asked) -> Led:
+    """The sample that was clicked."""
+    return Led(sample=asked.given["sample"])
+
+
+@click
+def open_form(section: "DataSection", asked: Asked) -> Led:
+    """The form of the operator that makes the run that is shown."""
+    return Led(operator=kf.KINDS[section.run_kind(asked)].operator)
+
+
+def open_filled_form(**more: Any) -> "Click[DataSection]":
+    """A click that opens this form filled in as the run was made, with `more`."""
+
+    @click
+    def answer(section: "DataSection", asked: Asked) -> Led:
+        kind = section.run_kind(asked)
+        operator, run = kf.KINDS[kind].operator, kf.load_metrics(asked.dataset, asked.run(kind).key)
+        filled = foo.get_operator(f"{PLUGIN}/{operator}").filled_in(asked.dataset, run)
+        return Led(operator=operator, given={**filled, **more})
+
+    return answer
+
+
+def show(view_of: Callable[..., Any], text: str, kind: str = "", **clicked: str) -> "Click[DataSection]":
+    """A click that shows a view of the run of a kind (by default the section's), with `text` about its images.
+
+    `clicked`: argument of `view_of` -> name of what was clicked, as which it stands in the text, in braces.
+    """
+
+    @click
+    def answer(section: "DataSection", asked: Asked) -> Led:
+        given = {argument: asked.given[name] for argument, name in clicked.items()}
+        view = asked.view(view_of, kind or section.KIND, **given)
+        return Led(view, text.format(**{name: plain(asked.given[name]) for name in clicked.values()}))
+
+    return answer
+
+
+def prompt(operator: str, **runs: str) -> "Click[DataSection]":
+    """A click that opens the form of an operator, filled in with what was clicked and with the keys of `runs`.
+
+    `runs`: argument -> kind of the run that it takes.
+    """
+
+    @click
+    def answer(_section: "DataSection", asked: Asked) -> Led:
+        keys = {argument: asked.run(kind).key for argument, kind in runs.items()}
+        return Led(operator=operator, given={**asked.given, **keys})
+
+    return answer
+
+
 class DataSection:
     """A section that the view draws.
 
     A subclass says its name (`NAME`), what stands on its tab if that is another (`TITLE`), of which kind the run is
     that it shows (`KIND`), of which labels that run is (`FAMILY`), which parts of the filter it heeds (`FOLLOWS`), and
-    what stands where there is no run (`NOTHING_YET`: a line, and what the run would say). `send` answers its record, a
-    frozen dataclass of a few kilobytes; methods marked `click` answer where a click leads.
+    what stands where there is no run (`NOTHING_YET`: a line, and what the run would say). `send` answers its record,
+    plain values of a few kilobytes, whose type is declared in its file of `panels/view/src/sections`; methods marked
+    `click` answer where a click leads.
     """
 
     NAME: ClassVar[str]
@@ -102,14 +173,15 @@ class DataSection:
 
     def is_shown(self, ctx: Context, analysis: Analysis | None) -> bool:
         """Whether a data set has such a run, or labels of several raters that one could be made of."""
-        return is_there(ctx, self.KIND, self.FAMILY, analysis)
+        has_run = not self.KIND or (analysis is not None and self.KIND in analysis.runs)
+        return has_run or (self.FAMILY is not None and is_rated(ctx, self.FAMILY))
 
     def run_kind(self, asked: Asked) -> str:
         """Of which kind the run is that is shown."""
         return self.KIND
 
     def send(self, asked: Asked) -> Any:
-        """What the view draws: a frozen dataclass."""
+        """What the view draws."""
         raise NotImplementedError
 
     def act(self, name: str, asked: Asked) -> Led:
@@ -119,12 +191,6 @@ class DataSection:
             raise ValueError(f"{self.NAME} knows no click {name!r}")
         led: Led = getattr(self, name)(asked)
         return led
-
-
-def is_there(ctx: Context, kind: str, family: Any, analysis: Analysis | None) -> bool:
-    """Whether a data set has a run of a kind, or labels of several raters that one could be made of."""
-    has_run = not kind or (analysis is not None and kind in analysis.runs)
-    return has_run or (family is not None and is_rated(ctx, family))
 
 
 def is_rated(ctx: Context, family: Any) -> bool:

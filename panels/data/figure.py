@@ -1,50 +1,43 @@
-"""A figure of the library as the view draws it: with the App's own Plotly, or as a matrix."""
+"""Figures of the library as the view draws them: with the App's own Plotly, or as a matrix."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from kalos_core.fiftyone.runs.table import Part
-from kalos_core.figures.captions import Caption
+from kalos_core.figures.captions import CAPTIONS, Caption
 from kalos_core.text import unshown
 
-
-@dataclass(frozen=True)
-class Figure:
-    """The finding as the title, how to read it, the formula behind "?", and plotly's traces and layout."""
-
-    title: str
-    reading: str
-    formula: str
-    traces: Any
-    layout: Any
+from .rows import Row
 
 
-def figure_of(part: Part, caption: Caption) -> Figure:
-    """A part of a run that has a figure."""
+def figure_of(part: Part, caption: Caption) -> Row:
+    """A part of a run that has a figure, as `look/plot.tsx` draws it."""
     plain = part.figure.to_plotly_json()
     plain["layout"].pop("template", None)  # the App brings its theme; plotly's own is white, and 7 kB
-    reading = unshown(f"{caption.read} {part.note}".strip())
-    return Figure(unshown(part.title), reading, caption.formula, plain["data"], plain["layout"])
+    said = _said(part, caption)
+    return {**said, "formula": caption.formula, "traces": plain["data"], "layout": plain["layout"]}
 
 
-@dataclass(frozen=True)
-class Matrix:
-    """What the library draws as a heat map, for a matrix of the view: the finding, how to read it, and the values."""
-
-    title: str
-    reading: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    values: Any
+def figures_in(parts: Mapping[str, Part], *names: str) -> list[Row]:
+    """Those of the figures that a run has."""
+    return [figure_of(parts[name], CAPTIONS[name]) for name in names if name in parts and parts[name].figure]
 
 
-def matrix_of(part: Part, caption: Caption, rows: Iterable[Any], columns: Iterable[Any] | None = None) -> Matrix:
-    """A part of a run whose figure is a heat map of these rows and columns (by default the rows)."""
-    names = tuple(map(str, rows))
-    across = names if columns is None else tuple(map(str, columns))
-    heatmap = part.figure.data[0]
-    values = np.array(heatmap.z, float).reshape(len(names), len(across))
-    return Matrix(unshown(part.title), unshown(f"{caption.read} {part.note}".strip()), names, across, values)
+def figure_in(parts: Mapping[str, Part], name: str) -> Row | None:
+    """A figure, where a run has it."""
+    return next(iter(figures_in(parts, name)), None)
+
+
+def matrix_in(parts: Mapping[str, Part], name: str, entries: Iterable[Any]) -> Row | None:
+    """A heat map of every two entries, where a run has it, as `look/heat.tsx` draws it."""
+    if name not in parts or not parts[name].figure:
+        return None
+    names = list(map(str, entries))
+    values = np.array(parts[name].figure.data[0].z, float).reshape(len(names), len(names))
+    return {**_said(parts[name], CAPTIONS[name]), "rows": names, "columns": names, "values": values}
+
+
+def _said(part: Part, caption: Caption) -> Row:
+    return {"title": unshown(part.title), "reading": unshown(f"{caption.read} {part.note}".strip())}

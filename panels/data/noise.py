@@ -1,21 +1,22 @@
 """Noise: what happened to the annotations of the reference of synthetic raters, by kind, stage, image and rater."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
 
 import kalos_core.fiftyone as kf
 from kalos_core import NoiseModel
-from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, number_of
+from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS
 from kalos_core.fiftyone.kinds.noise.views import CHANGES, noisy_images, view_of_changes, view_of_event
-from kalos_core.figures.captions import CAPTIONS
 from kalos_core.figures.events import stage_rows
 from kalos_core.figures.experiments import loss_rows
 from kalos_core.figures.noise import fidelity_rows, fit_rows, origin_rows
-from kalos_core.text import plain, unshown
+from kalos_core.text import unshown
 
-from .base import Asked, Led, click
-from .figure import Figure, figure_of
+from .base import Asked, Led, click, open_form, open_sample, show
+from .figure import figure_in
 from .paged import Page, PagedSection
+from .rows import Row, row_of, rows_of
 
 MOST_IMAGES = 20
 
@@ -27,141 +28,67 @@ STAGE_EVENTS = {
     "localization": ("shift",),
 }
 
-Rows = list[dict[str, str]]
-"""Of a table that the library writes as people read it."""
+LABELS = {kind: EVENT_LABELS[kind] for kind in CHANGES}
 
 
-@dataclass(frozen=True)
-class Event:
-    """How many events of a kind there are by outcome."""
-
-    kind: str
-    label: str
-    outcomes: dict[str, int]
-
-
-@dataclass(frozen=True)
-class Events:
+def events(asked: Asked) -> Row:
     """`stages`: the names that a click is given, with a row of the table for each."""
-
-    title: str
-    fidelity: str
-    over: str
-    events: tuple[Event, ...]
-    outcomes: dict[str, str]
-    stages: tuple[str, ...]
-    rows: Rows
-    images: int
-
-
-@dataclass(frozen=True)
-class Image:
-    sample_id: str
-    file: str
-    changed: int
-    events: dict[str, int]
+    run = asked.details("noise")
+    parts, counts, loss = kf.figures_of(run), run.metrics["events"], run.details.loss
+    return {
+        "title": unshown(parts["events"].title),
+        "fidelity": unshown(parts["fidelity"].title) if parts["fidelity"].figure else "",
+        "over": unshown(parts["events"].note),
+        "events": [{"kind": kind, "label": label, "outcomes": counts[kind]} for kind, label in LABELS.items()],
+        "outcomes": OUTCOME_LABELS,
+        "stages": loss.stage,
+        "rows": stage_rows(loss),
+        "images": run.metrics["changed_images"],
+    }
 
 
-@dataclass(frozen=True)
-class Images:
-    title: str
-    labels: dict[str, str]
-    images: tuple[Image, ...]
-
-
-@dataclass(frozen=True)
-class Rater:
-    field: str
-    reference: str
-    magnitude: float
-    annotations: int
-    events: dict[str, int]
-
-
-@dataclass(frozen=True)
-class Raters:
-    labels: dict[str, str]
-    raters: tuple[Rater, ...]
-
-
-@dataclass(frozen=True)
-class Fidelity:
-    title: str
-    figure: Figure | None
-    quantities: Rows
-    tests: Rows
-
-
-@dataclass(frozen=True)
-class Loss:
-    figure: Figure
-    rows: Rows
-
-
-@dataclass(frozen=True)
-class Used:
-    facts: dict[str, str]
-    origins: Rows
-
-
-def events(asked: Asked) -> Events:
-    run = _run(asked)
-    parts, metrics, loss = kf.figures_of(run), run.metrics, run.details.loss
-    counts = metrics["events"]
-    first, *rest = metrics["fields"]
-    fields = f"fields {first} to {rest[-1]}" if len(rest) > 1 else f"fields {', '.join([first, *rest])}"
-    made = f"{number_of(metrics['annotations'], 'label')} on {number_of(metrics['images'], 'image')}"
-    return Events(
-        title=unshown(parts["events"].title),
-        fidelity=unshown(parts["fidelity"].title) if parts["fidelity"].figure else "",
-        over=f"{made}; {fields}.",
-        events=tuple(Event(kind, EVENT_LABELS[kind], dict(counts[kind])) for kind in CHANGES),
-        outcomes=OUTCOME_LABELS,
-        stages=tuple(loss.stage),
-        rows=stage_rows(loss),
-        images=metrics["changed_images"],
-    )
-
-
-def images(asked: Asked) -> Images:
-    run = _run(asked)
+def images(asked: Asked) -> Row:
+    run = asked.details("noise")
     found = noisy_images(asked.dataset, run.key, MOST_IMAGES)
     title = kf.figures_of(run, images=found)["images"].title
-    rows = tuple(Image(image.sample_id, image.file, image.changed, image.events) for image in found)
-    return Images(unshown(title), _labels(), rows)
+    rows = [row_of(one, "sample_id", "file", "changed", "events") for one in found]
+    return {"title": unshown(title), "labels": LABELS, "images": rows}
 
 
-def raters(asked: Asked) -> Raters:
-    run = _run(asked)
-    rows = zip(run.details.raters.to_pandas().to_dict("records"), run.metrics["fields"], strict=True)
-    return Raters(_labels(), tuple(_rater(row, field) for row, field in rows))
+def raters(asked: Asked) -> Row:
+    run = asked.details("noise")
+    found = run.details.raters.to_pandas()
+    counts = found[[*CHANGES, "lost"]].to_dict("records")
+    about = {name: found[name] for name in ("reference", "magnitude", "annotations")}
+    return {"labels": LABELS, "raters": rows_of(field=run.metrics["fields"], **about, events=counts)}
 
 
-def fidelity(asked: Asked) -> Fidelity:
-    run = _run(asked)
-    part = kf.figures_of(run)["fidelity"]
-    if not part.figure:
-        return Fidelity(unshown(part.title), None, [], [])
-    found = figure_of(part, CAPTIONS["fidelity"])
-    return Fidelity(found.title, found, fidelity_rows(run.details.fidelity), fit_rows(run.details.rate_tests))
-
-
-def loss(asked: Asked) -> Loss:
-    run = _run(asked)
-    figure = figure_of(kf.figures_of(run)["loss"], CAPTIONS["loss"])
-    return Loss(figure, loss_rows(run.details.loss_by_magnitude))
-
-
-def used(asked: Asked) -> Used:
-    run = _run(asked)
-    metrics = run.metrics
-    facts = {
-        "Model": metrics["model"],
-        "Classes are mistaken by": metrics["class_source"],
-        "Annotations are added from": metrics["false_positive_source"],
-        "Seed": str(metrics["seed"]),
+def fidelity(asked: Asked) -> Row:
+    run = asked.details("noise")
+    parts, details = kf.figures_of(run), run.details
+    figure = figure_in(parts, "fidelity")
+    return {
+        "title": unshown(parts["fidelity"].title),
+        "figure": figure,
+        "quantities": fidelity_rows(details.fidelity) if figure else [],
+        "tests": fit_rows(details.rate_tests) if figure else [],
     }
-    return Used(facts, origin_rows(NoiseModel.from_json(run.details.model)))
+
+
+def loss(asked: Asked) -> Row:
+    run = asked.details("noise")
+    return {"figure": figure_in(kf.figures_of(run), "loss"), "rows": loss_rows(run.details.loss_by_magnitude)}
+
+
+def used(asked: Asked) -> Row:
+    run = asked.details("noise")
+    facts = {
+        "Model": run.metrics["model"],
+        "Classes are mistaken by": run.metrics["class_source"],
+        "Annotations are added from": run.metrics["false_positive_source"],
+        "Seed": str(run.metrics["seed"]),
+    }
+    return {"facts": facts, "origins": origin_rows(NoiseModel.from_json(run.details.model))}
 
 
 class NoiseSection(PagedSection):
@@ -177,57 +104,28 @@ class NoiseSection(PagedSection):
         "Used": Page("noise", used),
     }
 
-    @click
-    def again(self, asked: Asked) -> Led:
-        return Led(operator=kf.KINDS[self.KIND].operator)
+    again, open = open_form, open_sample
 
     @click
     def event(self, asked: Asked) -> Led:
         kind, outcome = asked.given["kind"], asked.given["outcome"]
-        view = view_of_event(asked.dataset, asked.run("noise").key, kind, outcome)
-        text = f"images with annotations {EVENT_LABELS[kind]}: {OUTCOME_LABELS[outcome]}"
-        return Led(view, text, fields=_fields(asked))
+        view = asked.view(view_of_event, "noise", kind, outcome)
+        return Led(view, f"images with annotations {EVENT_LABELS[kind]}: {OUTCOME_LABELS[outcome]}")
 
     @click
     def stage(self, asked: Asked) -> Led:
         name = asked.given["name"]
-        view = view_of_event(asked.dataset, asked.run("noise").key, STAGE_EVENTS[name])
-        return Led(view, f"images with events of the stage {STAGE_LABELS[name]}", fields=_fields(asked))
+        view = asked.view(view_of_event, "noise", STAGE_EVENTS[name])
+        return Led(view, f"images with events of the stage {STAGE_LABELS[name]}")
 
-    @click
-    def rater(self, asked: Asked) -> Led:
-        field = asked.given["field"]
-        view = view_of_event(asked.dataset, asked.run("noise").key, CHANGES, rater=field)
-        return Led(view, f"images with what {plain(field)} changed", fields=_fields(asked, field))
+    rater = show(partial(view_of_event, event=CHANGES), "images with what {field} changed", rater="field")
+    changed = show(view_of_changes, "images with events, those with most first")
 
-    @click
-    def changed(self, asked: Asked) -> Led:
-        view = view_of_changes(asked.dataset, asked.run("noise").key)
-        return Led(view, "images with events, those with most first", fields=_fields(asked))
+    def act(self, name: str, asked: Asked) -> Led:
+        """With the labels of the synthetic raters, or of the one that was clicked, and those of the reference.
 
-    @click
-    def open(self, asked: Asked) -> Led:
-        return Led(sample=asked.given["sample"])
-
-
-def _run(asked: Asked) -> Any:
-    return kf.load_details(asked.dataset, asked.run("noise").key)
-
-
-def _fields(asked: Asked, field: str | None = None) -> tuple[str, ...]:
-    """What is to be seen: the labels of the synthetic raters, or of one, which the App leaves out, and the reference's.
-
-    The App shows no synthetic labels unasked, as they would be taken for those of people.
-    """
-    run = asked.run("noise")
-    own = run.metrics["fields"] if field is None else [field]
-    return (*own, *run.settings["reference_fields"])
-
-
-def _labels() -> dict[str, str]:
-    return {kind: EVENT_LABELS[kind] for kind in CHANGES}
-
-
-def _rater(row: dict[Any, Any], field: str) -> Rater:
-    counts = {name: int(row[name]) for name in (*CHANGES, "lost")}
-    return Rater(field, str(row["reference"]), float(row["magnitude"]), int(row["annotations"]), counts)
+        The App shows no synthetic labels unasked, as they would be taken for those of people.
+        """
+        led, run = super().act(name, asked), asked.run("noise")
+        own = [asked.given["field"]] if "field" in asked.given else run.metrics["fields"]
+        return led if led.view is None else replace(led, fields=(*own, *run.settings["reference_fields"]))

@@ -1,88 +1,26 @@
 """Overview: how good the labels are, who and what is the problem, and what to do next, on one screen."""
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core._agreement import BANDS
 from kalos_core.diagnostics import NarrowedAgreement
-from kalos_core.display import alpha_text
-from kalos_core.fiftyone.analyses.summaries import threshold_advice
+from kalos_core.fiftyone.analyses.summaries import advice_on
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
-from kalos_core.fiftyone.kinds.agreement.views import ImageRow, view_of_class, view_worst_first
+from kalos_core.fiftyone.kinds.agreement.views import view_of_class, view_worst_first
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
-from kalos_core.fiftyone.kinds.variations.views import view_of_findings
 from kalos_core.fiftyone.runs.stored import count_changes
-from kalos_core.statements import DIFFERENCES, Statement
-from kalos_core.text import plain
 
-from .base import Asked, DataSection, Led, click
-from .ranked import Ranked, RankedClass, ranked_classes
-from .rates import led_to_rate
+from .base import Asked, DataSection, Led, click, open_sample, prompt, show
+from .ranked import ranked_classes
+from .rows import Row, row_of, value_of
+from .variations import ranked_differences, show_difference, show_rate
 
 FEW = 5
 """Rows of a list."""
 
 WORST = 6
 """Images that are shown small."""
-
-TITLES = {
-    "unmatched": "one annotated",
-    "wrong_class": "classes differ",
-    "merged": "several as one",
-    "merged_wrong_class": "as one, class, too",
-}
-"""Kind of difference -> what its row says."""
-
-
-@dataclass(frozen=True)
-class Ceiling:
-    """The mAP that raters reach against one another, measured or inferred from alpha; `route` says how."""
-
-    value: float
-    low: float | None
-    high: float | None
-    is_measured: bool
-    route: str
-
-
-@dataclass(frozen=True)
-class Advice:
-    """What calibration says of the threshold in use, in a line and whole."""
-
-    short: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Overview:
-    """All that the dashboard draws.
-
-    `sentences` are those of `kf.overview_of`, by the section they lead to; `bands` the least alpha of each band and its
-    name, from the top.
-    """
-
-    run: str
-    alpha: float | None
-    interval: tuple[float | None, float | None]
-    bands: tuple[tuple[float, str], ...]
-    notation: str
-    images: int
-    objects: int
-    raters: int
-    disputes: Any
-    sentences: dict[str, str]
-    habits: tuple[Statement, ...]
-    differences: tuple[Ranked, ...]
-    furthest: tuple[Ranked, ...]
-    hardest: tuple[RankedClass, ...]
-    worst: tuple[ImageRow, ...]
-    ceiling: Ceiling | None
-    advice: Advice | None
-    changed: int
-    note: str
 
 
 class OverviewSection(DataSection):
@@ -94,121 +32,72 @@ class OverviewSection(DataSection):
         "to pass.",
     )
 
-    def send(self, asked: Asked) -> Overview:
-        dataset, analysis, lens = asked.dataset, asked.analysis, asked.lens
-        run = asked.run("agreement")
+    def send(self, asked: Asked) -> Row:
+        dataset, key, lens, run = asked.dataset, asked.analysis.key, asked.lens, asked.run("agreement")
         found = narrowed_metrics(dataset, run.key, lens)
-        low, high = found.alpha_interval
-        said = kf.overview_of(dataset, analysis.key, lens)
-        habits = tuple(one for one in said if one.leads_to == "Raters" and "kind" in one.arguments)
-        return Overview(
-            run=run.key,
-            alpha=found.alpha,
-            interval=(low, high),
-            bands=BANDS,
-            notation=run.metrics["notation"],
-            images=found.images,
-            objects=found.units,
-            raters=len(run.metrics["raters"]),
-            disputes=kf.count_disputes(dataset, run.key),
-            sentences={one.leads_to: one.text for one in said if one not in habits},
-            habits=habits,
-            differences=_differences(asked),
-            furthest=_furthest(asked),
-            hardest=_hardest(found),
-            worst=tuple(kf.worst_images(dataset, run.key, WORST, lens=lens)),
-            ceiling=_ceiling(asked),
-            advice=_advice(asked, run),
-            changed=count_changes(dataset, run.key),
-            note=run.metrics["note"] or "",
-        )
+        said = kf.overview_of(dataset, key, lens)
+        habits = [one for one in said if one.leads_to == "Raters" and "kind" in one.arguments]
+        return {
+            **row_of(found, "alpha", "images", interval="alpha_interval", objects="units"),
+            "bands": BANDS,
+            "notation": run.metrics["notation"],
+            "raters": len(run.metrics["raters"]),
+            "disputes": kf.count_disputes(dataset, run.key),
+            "sentences": {one.leads_to: one.text for one in said if one not in habits},
+            "habits": habits,
+            "differences": _differences(asked),
+            "furthest": _furthest(asked),
+            "hardest": _hardest(found),
+            "worst": kf.worst_images(dataset, run.key, WORST, lens=lens),
+            "ceiling": _ceiling(asked),
+            "advice": _advice(asked),
+            "changed": count_changes(dataset, run.key),
+            "note": run.metrics["note"] or "",
+        }
+
+    open = open_sample
+    category = show(view_of_class, "images with {name}, the least agreement first", category="name")
+    rater = show(view_worst_first, "images, those first where {name} agrees least", rater="name")
+    difference = show_difference
+    rate = show_rate
+    report = prompt("report", key="agreement")
+    next_images = prompt("next_to_rate", key="agreement")
 
     @click
     def worst(self, asked: Asked) -> Led:
-        lens = asked.lens
-        view = view_worst_first(asked.dataset, asked.run("agreement").key, category=lens.category, rater=lens.rater)
-        return Led(view, "images, the least agreement first")
-
-    @click
-    def open(self, asked: Asked) -> Led:
-        return Led(sample=asked.given["sample"])
-
-    @click
-    def category(self, asked: Asked) -> Led:
-        name = asked.given["name"]
-        view = view_of_class(asked.dataset, asked.run("agreement").key, name)
-        return Led(view, f"images with {plain(name)}, the least agreement first")
-
-    @click
-    def rater(self, asked: Asked) -> Led:
-        name = asked.given["name"]
-        view = view_worst_first(asked.dataset, asked.run("agreement").key, rater=name)
-        return Led(view, f"images, those first where {plain(name)} agrees least")
-
-    @click
-    def rate(self, asked: Asked) -> Led:
-        return led_to_rate(asked)
-
-    @click
-    def difference(self, asked: Asked) -> Led:
-        kind = asked.given["name"]
-        view = view_of_findings(asked.dataset, asked.run("variations").key, DIFFERENCES[kind])
-        return Led(view, f"images with differences: {TITLES[kind]}")
-
-    @click
-    def report(self, asked: Asked) -> Led:
-        return Led(operator="report", given={"key": asked.run("agreement").key})
-
-    @click
-    def next_images(self, asked: Asked) -> Led:
-        return Led(operator="next_to_rate", given={"key": asked.run("agreement").key})
+        return Led(asked.view(view_worst_first, "agreement", **asked.part), "images, the least agreement first")
 
 
-def _differences(asked: Asked) -> tuple[Ranked, ...]:
-    """Kinds of differences with their findings, the most frequent first."""
+def _differences(asked: Asked) -> list[Row]:
     run = asked.analysis.run("variations")
-    if run is None:
-        return ()
-    counts = narrowed_variations(asked.dataset, run.key, asked.lens).counts
-    sums = {kind: sum(counts[name] for name in names) for kind, names in DIFFERENCES.items()}
-    return tuple(Ranked(kind, sums[kind], title=TITLES[kind]) for kind in sorted(sums, key=lambda name: -sums[name]))
+    return [] if run is None else ranked_differences(narrowed_variations(asked.dataset, run.key, asked.lens).counts)
 
 
-def _furthest(asked: Asked) -> tuple[Ranked, ...]:
+def _furthest(asked: Asked) -> list[Row]:
     """Raters by their alpha with the others, the least first; undefined last."""
     cards = kf.rater_scorecard(asked.dataset, asked.analysis.key, asked.lens)
-    order = sorted(cards, key=lambda card: (np.isnan(card.alpha), card.alpha))
-    return tuple(Ranked(card.rater, card.alpha, *card.alpha_interval, images=card.images) for card in order[:FEW])
+    order = sorted(cards, key=lambda card: (np.isnan(card.alpha), card.alpha))[:FEW]
+    return [{**value_of(card.alpha, card.alpha_interval), "name": card.rater, "images": card.images} for card in order]
 
 
-def _hardest(found: NarrowedAgreement) -> tuple[RankedClass, ...]:
+def _hardest(found: NarrowedAgreement) -> list[Row]:
     """Classes on enough images, the hardest first, as the sentence has it; all where no two are on so many."""
     rows = ranked_classes(found.class_difficulty)
-    ranked = tuple(row for row in rows if row.is_ranked)
+    ranked = [row for row in rows if row["is_ranked"]]
     return (ranked if len(ranked) > 1 else rows)[:FEW]
 
 
-def _ceiling(asked: Asked) -> Ceiling | None:
+def _ceiling(asked: Asked) -> Row | None:
+    """The mAP that raters reach against one another; `route`: how it was obtained."""
     run = asked.analysis.run("convergence")
     if run is None or run.metrics["whole"] is None:
         return None
-    low, high = run.metrics["interval"]
-    return Ceiling(run.metrics["whole"], low, high, run.metrics["measured"], run.metrics["route"])
+    metrics, (low, high) = run.metrics, run.metrics["interval"]
+    measured, route = metrics["measured"], metrics["route"]
+    return {"value": metrics["whole"], "low": low, "high": high, "is_measured": measured, "route": route}
 
 
-def _advice(asked: Asked, run: Any) -> Advice | None:
-    """What calibration says, where the similarity in use was calibrated."""
-    calibration = asked.analysis.run("calibration")
-    if calibration is None:
-        return None
-    names = [entry["name"] for entry in calibration.metrics["similarities"]]
-    if run.settings["similarity"] not in names:
-        return None
-    found = threshold_advice(asked.dataset, asked.analysis.key)
-    if not found.fits:
-        best = alpha_text(found.calibrated)
-        return Advice(
-            f"The threshold {alpha_text(found.threshold)} does not fit: {best} tells objects apart best.", found.text
-        )
-    better = f"{found.better} tells objects apart better." if found.better else "The threshold in use fits."
-    return Advice(better, found.text)
+def _advice(asked: Asked) -> Row | None:
+    """The advice of the calibration, where it has the similarity in use."""
+    found = advice_on(asked.dataset, asked.analysis)
+    return None if found is None else {"short": found.short, "text": found.text}

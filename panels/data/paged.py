@@ -1,31 +1,13 @@
-"""Sections of several pages, each with what is chosen on it, and values with their intervals."""
+"""Sections of several pages, each with what is chosen on it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from kalos_core.display import has_interval
-
 from .base import Asked, DataSection
+from .rows import Row
 
 Choice = TypeVar("Choice")
-
-
-@dataclass(frozen=True)
-class Value:
-    """A number with its interval; `reason`: why it is undefined."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    reason: str = ""
-
-    @classmethod
-    def of(cls, value: Any, interval: Any = None, reason: str = "") -> "Value":
-        if interval is None or not has_interval(interval):
-            return cls(value, reason=reason)
-        low, high = interval
-        return cls(value, low, high, reason)
 
 
 @dataclass(frozen=True)
@@ -34,15 +16,6 @@ class Page:
 
     kind: str
     send: Callable[[Asked], Any]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """One page of a section, and which there are; `shown` is the page's own record."""
-
-    pages: tuple[str, ...]
-    page: str
-    shown: Any
 
 
 class PagedSection(DataSection):
@@ -66,9 +39,10 @@ class PagedSection(DataSection):
     def run_kind(self, asked: Asked) -> str:
         return self.PAGES[self.page(asked)].kind
 
-    def send(self, asked: Asked) -> Shown:
+    def send(self, asked: Asked) -> Row:
+        """The page, which there are, and the page's own record as `shown`."""
         page = self.page(asked)
-        return Shown(self.pages(asked), page, self.PAGES[page].send(asked))
+        return {"pages": self.pages(asked), "page": page, "shown": self.PAGES[page].send(asked)}
 
 
 def choice(asked: Asked, name: str, among: Sequence[Choice], usual: Choice | None = None) -> Choice:

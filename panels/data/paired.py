@@ -1,37 +1,28 @@
 """What is said of every two raters: by class, pair of raters and image, with intervals."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .rows import Row
+
 MOST_IMAGES = 25
 
-Rows = list[dict[str, Any]]
-"""Rows of a table: names, and each measure, with both ends of its interval as `<measure>_low` and `<measure>_high`."""
 
+def paired_of(dataset: Any, found: Any, measure: str, *, low_is_worse: bool) -> Row:
+    """The means over images of a `PairedRaters`, and the images that are worst by one of its measures.
 
-@dataclass(frozen=True)
-class Paired:
-    """`classes` and `pairs` are empty where there is one class, or raters have no names over all images."""
-
-    title: str
-    over: str
-    classes: Rows
-    pairs: Rows
-    images: Rows
-
-
-def paired_of(dataset: Any, found: Any, measure: str, *, low_is_worse: bool) -> Paired:
-    """The means over images of a `PairedRaters`, and the images that are worst by one of its measures."""
+    Rows have names, and each measure, with both ends of its interval as `<measure>_low` and `<measure>_high`. There are
+    none of classes where there is one, nor of pairs where raters have no names over all images.
+    """
     title, _, over = found.headline.partition("\n")
     worst = found.by_image().dropna(subset=measure).sort_values(measure, ascending=low_is_worse, kind="stable")
     worst = worst[:MOST_IMAGES]
     files = dict(zip(*dataset.select(worst["image"].tolist()).values(["id", "filepath"]), strict=True))
     images = [row for row in worst.to_dict("records") if row["image"] in files]
-    return Paired(
-        title=title,
-        over=over,
-        classes=found.by_class().to_dict("records") if len(getattr(found, "classes", ())) > 1 else [],
-        pairs=[] if found.raters_are_local else found.by_rater_pair().to_dict("records"),
-        images=[{**row, "file": Path(files[row["image"]]).name} for row in images],
-    )
+    return {
+        "title": title,
+        "over": over,
+        "classes": found.by_class().to_dict("records") if len(getattr(found, "classes", ())) > 1 else [],
+        "pairs": [] if found.raters_are_local else found.by_rater_pair().to_dict("records"),
+        "images": [{**row, "file": Path(files[row["image"]]).name} for row in images],
+    }

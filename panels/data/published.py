@@ -1,31 +1,11 @@
 """Published: this alpha beside those of published data sets."""
 
-from dataclasses import dataclass
-
 import kalos_core.fiftyone as kf
-from kalos_core.figures.captions import CAPTIONS
 from kalos_core.figures.published import PUBLISHED_ALPHAS
 
 from .base import Asked, DataSection
-from .figure import Figure, figure_of
-
-
-@dataclass(frozen=True)
-class Row:
-    """A published alpha; `configuration` is as it was printed."""
-
-    dataset: str
-    task: str
-    alpha: float
-    configuration: str
-    note: str
-    source: str
-
-
-@dataclass(frozen=True)
-class Published:
-    scale: Figure
-    rows: tuple[Row, ...]
+from .figure import figure_in
+from .rows import Row, row_of
 
 
 class PublishedSection(DataSection):
@@ -35,8 +15,8 @@ class PublishedSection(DataSection):
         "Analyse says how far your raters agree; then it stands here beside published data sets.",
     )
 
-    def send(self, asked: Asked) -> Published:
-        run = kf.load_details(asked.dataset, asked.run("agreement").key)
+    def send(self, asked: Asked) -> Row:
+        run = asked.details("agreement")
         records = sorted(PUBLISHED_ALPHAS, key=lambda one: one.similarity != run.settings["similarity"])
-        rows = [Row(one.dataset, one.task, one.alpha, one.printed, one.note, one.source) for one in records]
-        return Published(figure_of(kf.figures_of(run)["scale"], CAPTIONS["scale"]), tuple(rows))
+        rows = [row_of(one, "dataset", "task", "alpha", "note", "source", configuration="printed") for one in records]
+        return {"scale": figure_in(kf.figures_of(run), "scale"), "rows": rows}

@@ -1,7 +1,6 @@
-"""Rows of lists that several sections send: a value with its interval, and classes with the hardest first."""
+"""Ranked lists that several sections send, as `look/ranked.tsx` draws them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,57 +8,32 @@ import numpy as np
 from kalos_core.diagnostics import ClassDifficulty
 from kalos_core.diagnostics.classes import hardest_first
 from kalos_core.errors import Undefined
+from kalos_core.resampling import Estimates
+
+from .rows import Row, rows_of
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """A row of a list: a value with its interval, and what stands in its hover."""
-
-    name: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    title: str = ""
-    images: int = 0
-
-
-@dataclass(frozen=True)
-class RankedClass(Ranked):
-    """A class; `is_ranked`: on enough images to be compared with others."""
-
-    units: int = 0
-    is_ranked: bool = True
-
-
-def ranked_classes(classes: ClassDifficulty | Undefined) -> tuple[RankedClass, ...]:
+def ranked_classes(classes: ClassDifficulty | Undefined) -> list[Row]:
     """Classes with an alpha: those on enough images, the hardest first, then the others likewise."""
     if isinstance(classes, Undefined):
-        return ()
+        return []
     ranked = hardest_first(classes.alpha, classes.images)
-    defined = np.flatnonzero(np.isfinite(classes.alpha))
-    others = np.setdiff1d(defined, ranked)
-    others = others[np.argsort(classes.alpha[others], kind="stable")]
-    rows = [_class_row(classes, place, is_ranked=True) for place in ranked]
-    return (*rows, *(_class_row(classes, place, is_ranked=False) for place in others))
+    rising = np.argsort(classes.alpha, kind="stable")
+    others = rising[np.isfinite(classes.alpha[rising]) & ~np.isin(rising, ranked)]
+    is_ranked = np.isin(np.arange(len(rising)), ranked)
+    return rows_of([*ranked, *others], **_alphas(classes.category, classes), units=classes.units, is_ranked=is_ranked)
 
 
-def _class_row(classes: ClassDifficulty, place: int, *, is_ranked: bool) -> RankedClass:
-    low, high = classes.alpha_interval[place]
-    return RankedClass(
-        name=str(classes.category[place]),
-        value=classes.alpha[place],
-        low=low,
-        high=high,
-        images=int(classes.images[place]),
-        units=int(classes.units[place]),
-        is_ranked=is_ranked,
-    )
+def ranked_estimates(names: Any, found: Estimates) -> list[Row]:
+    """Names with their alphas, the least first; undefined last."""
+    return rows_of(np.argsort(found.alpha, kind="stable"), **_alphas(names, found))
 
 
-def ranked_estimates(names: Sequence[Any], found: Any) -> tuple[Ranked, ...]:
-    """Names with the alphas of `Estimates`, the least first; undefined last."""
-    order = np.argsort(found.alpha, kind="stable")
-    ends = found.alpha_interval
-    return tuple(
-        Ranked(str(names[at]), found.alpha[at], ends[at, 0], ends[at, 1], images=int(found.images[at])) for at in order
-    )
+def _alphas(names: Any, found: Estimates) -> dict[str, Any]:
+    low, high = found.alpha_interval.T
+    return {"name": names, "value": found.alpha, "low": low, "high": high, "images": found.images}
+
+
+def most_first(counts: Mapping[str, int]) -> list[Row]:
+    """Names with their counts."""
+    return [{"name": name, "value": counts[name]} for name in sorted(counts, key=lambda name: -counts[name])]

@@ -1,7 +1,5 @@
 """Runs: all that was computed, when and how, and two analyses side by side."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -14,7 +12,8 @@ from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.fiftyone.runs.stored import count_changes
 
 from .base import Asked, Led, click
-from .paged import Page, PagedSection, Value, choice
+from .paged import Page, PagedSection, choice
+from .rows import Row, row_of, rows_of, value_of
 
 ACTIONS = {"update_run": "key", "rename_run": "run_key", "describe_run": "run_key", "delete_run": "run_key"}
 """Operator -> the argument that takes the key."""
@@ -22,67 +21,15 @@ ACTIONS = {"update_run": "key", "rename_run": "run_key", "describe_run": "run_ke
 MOST_ROWS = 25
 
 
-@dataclass(frozen=True)
-class Listed:
-    """The runs of one analysis, or a lone one; `said`: their status and notes."""
-
-    key: str
-    made: str
-    what: tuple[str, ...]
-    notation: str
-    images: int
-    alpha: float | None
-    changed: int
-    said: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Listing:
-    analysis: str
-    runs: tuple[Listed, ...]
-
-
-@dataclass(frozen=True)
-class Difference:
-    name: str
-    before: float | None
-    after: float | None
-    change: float | None
-    is_clear: bool
-    images: int
-
-
-@dataclass(frozen=True)
-class Setting:
-    name: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What changed from `against` to `analysis`; `images`: how many improved and worsened."""
-
-    analysis: str
-    against: str
-    comparable: tuple[str, ...]
-    change: Value
-    images: dict[str, int]
-    doubts: tuple[str, ...]
-    classes: tuple[Difference, ...]
-    raters: tuple[Difference, ...]
-    settings: tuple[Setting, ...]
-
-
-def listing(asked: Asked) -> Listing:
+def listing(asked: Asked) -> Row:
     together = dict[str, list[AnyRun]]()
     for run in kf.list_runs(asked.dataset, info=True):
         together.setdefault(run.analysis or run.key, []).insert(0, run)  # the one that leads was made first
-    return Listing(asked.analysis.key, tuple(_listed(asked, runs) for runs in together.values()))
+    return {"analysis": asked.analysis.key, "runs": [_listed(asked.dataset, runs) for runs in together.values()]}
 
 
-def comparison(asked: Asked) -> Comparison | None:
-    """None where there is no other analysis with agreement."""
+def comparison(asked: Asked) -> Row | None:
+    """Changes from `against` to the analysis; None where there is no other analysis with agreement."""
     key = asked.analysis.key
     found = [one.key for one in kf.list_analyses(asked.dataset) if one.run("agreement") and one.key != key]
     if not found or asked.analysis.run("agreement") is None:
@@ -90,17 +37,18 @@ def comparison(asked: Asked) -> Comparison | None:
     against = choice(asked, "against", found)
     result = kf.compare_runs(asked.dataset, against, key)
     compared = result.comparison
-    return Comparison(
-        analysis=key,
-        against=against,
-        comparable=tuple(found),
-        change=Value.of(compared.difference, compared.interval, compared.why_no_interval),
-        images={"improved": len(compared.improved), "worsened": len(compared.worsened)},
-        doubts=tuple(result.notes),
-        classes=tuple(_differences(compared.classes)),
-        raters=tuple(_differences(compared.raters)),
-        settings=tuple(Setting(row.name, _text(row.a), _text(row.b)) for row in result.settings if row.differs),
-    )
+    settings = [row for row in result.settings if row.differs]
+    return {
+        "analysis": key,
+        "against": against,
+        "comparable": found,
+        "change": value_of(compared.difference, compared.interval, compared.why_no_interval),
+        "images": {"improved": len(compared.improved), "worsened": len(compared.worsened)},
+        "doubts": result.notes,
+        "classes": _differences(compared.classes),
+        "raters": _differences(compared.raters),
+        "settings": [{"name": row.name, "before": _text(row.a), "after": _text(row.b)} for row in settings],
+    }
 
 
 class RunsSection(PagedSection):
@@ -120,29 +68,26 @@ class RunsSection(PagedSection):
         return Led(view, f"{which} images, the most first")
 
 
-def _listed(asked: Asked, runs: list[AnyRun]) -> Listed:
+def _listed(dataset: Any, runs: list[AnyRun]) -> Row:
+    """The runs of one analysis, or a lone one; `said`: their status and notes."""
     lead = runs[0]
-    return Listed(
-        key=lead.key,
-        made=f"{lead.made_at:%Y-%m-%d %H:%M}",
-        what=tuple(kf.KINDS[run.kind].title for run in runs),
-        notation=lead.metrics.get("notation", ""),
-        images=lead.images,
-        alpha=lead.metrics.get("alpha"),
-        changed=count_changes(asked.dataset, lead.key),
-        said=tuple(text for run in runs for text in (run.status, run.note) if text),
-    )
+    return {
+        **row_of(lead, "key", "images"),
+        "made": f"{lead.made_at:%Y-%m-%d %H:%M}",
+        "what": [kf.KINDS[run.kind].title for run in runs],
+        "notation": lead.metrics.get("notation", ""),
+        "alpha": lead.metrics.get("alpha"),
+        "changed": count_changes(dataset, lead.key),
+        "said": [text for run in runs for text in (run.status, run.note) if text],
+    }
 
 
 def _text(value: Any) -> str:
     return f"{value:%Y-%m-%d %H:%M:%S}" if isinstance(value, datetime) else str(value)
 
 
-def _differences(found: Differences) -> Iterator[Difference]:
+def _differences(found: Differences) -> list[Row]:
     """Those that changed most first."""
     order = np.argsort(-np.abs(found.difference), kind="stable")[:MOST_ROWS]  # undefined last
-    for row in order.tolist():
-        change, images = found.difference[row], int(found.images[row])
-        yield Difference(
-            str(found.name[row]), found.alpha_a[row], found.alpha_b[row], change, bool(found.is_clear[row]), images
-        )
+    numbers = {"before": found.alpha_a, "after": found.alpha_b, "change": found.difference}
+    return rows_of(order, name=found.name, **numbers, is_clear=found.is_clear, images=found.images)

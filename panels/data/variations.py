@@ -1,77 +1,71 @@
 """Differences between raters: by type and rater, in outlines, in parts, and in attributes of matched labels."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 import kalos_core.fiftyone as kf
-from kalos_core.display import VARIATION_LABELS, count_text, percent_text
+from kalos_core.display import VARIATION_LABELS
 from kalos_core.fiftyone.kinds.variations import views
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
+from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.fiftyone.runs.kept import kept
-from kalos_core.figures.captions import CAPTIONS, Caption
-from kalos_core.figures.variations import variations_title
+from kalos_core.figures.captions import CAPTIONS
+from kalos_core.figures.variations import copies_warning, divided_title, variations_title
+from kalos_core.nominal import GradeAgreement, least_agreed_first
 from kalos_core.statements import DIFFERENCES, statements
 from kalos_core.text import plain
-from kalos_core.variation import BoundaryQuality, NarrowedVariations
+from kalos_core.variation import NarrowedVariations
 
-from .attributes import Attribute, attributes_of
-from .base import Asked, DataSection, Led, click
-from .overview import TITLES
-from .paired import Paired, paired_of
-from .ranked import Ranked
-from .rates import RATE_TEXTS, led_to_rate
+from .base import Asked, DataSection, Led, click, open_sample, prompt, show
+from .paired import paired_of
+from .ranked import most_first
+from .rows import Row, row_of
 
 MOST_ROWS = 25
 """Rows of a table."""
 
-ALARMING = 0.05
-"""Share of correct findings with the very same outline from which on copies are suspected."""
+MOST_IMAGES = 10
+"""Images of an attribute."""
+
+RATE_TEXTS = {
+    "missing": "objects that others have and {} has not",
+    "additional": "labels that only {} has",
+    "wrong_class": "labels to which {} and others give different classes",
+    "merges": "labels of {} that are several of another rater",
+    "splits": "labels of {} that are parts of another rater's",
+}
+"""Name of a rate -> the labels in its view."""
 
 
-@dataclass(frozen=True)
-class RaterRow:
-    """A rater with the counts of their rates and with the rates, as `RaterRates` has them."""
-
-    rater: str
-    counts: dict[str, tuple[int, int]]
-    rates: dict[str, float]
-
-
-@dataclass(frozen=True)
-class Outlines:
-    """How far the outlines of correct findings are apart, in bins, and what a run says of them in pixels."""
-
-    title: str
-    caption: Caption
-    quality: BoundaryQuality
-    in_pixels: Paired | None
+TITLES = {
+    "unmatched": "one annotated",
+    "wrong_class": "classes differ",
+    "merged": "several as one",
+    "merged_wrong_class": "as one, class, too",
+}
+"""Kind of difference -> the text of its row."""
 
 
-@dataclass(frozen=True)
-class Divided:
-    """Who draws one annotation where another draws several, by the findings of each; of all images and classes."""
-
-    title: str
-    merged_by: tuple[Ranked, ...]
-    split_by: tuple[Ranked, ...]
-    rows: tuple[views.MergedFinding, ...]
+def ranked_differences(counts: Mapping[str, int]) -> list[Row]:
+    """Kinds of differences with the findings of their types, the most frequent first."""
+    sums = {kind: sum(counts[name] for name in names) for kind, names in DIFFERENCES.items()}
+    return [{**row, "title": TITLES[row["name"]]} for row in most_first(sums)]
 
 
-@dataclass(frozen=True)
-class Differences:
-    """`kinds` are differences, the most frequent first: of a rater by types as they see them, else as in *Overview*.
+@click
+def show_difference(_section: DataSection, asked: Asked) -> Led:
+    """The findings of a kind of differences, or of a type."""
+    name = asked.given["name"]
+    view = asked.view(views.view_of_findings, "variations", DIFFERENCES.get(name, (name,)), **asked.part)
+    return Led(view, f"images with findings: {VARIATION_LABELS.get(name) or TITLES[name]}")
 
-    `alarm` is said where labels may have been copied; `attributes` is None where no agreement was computed.
-    """
 
-    title: str
-    correct: int
-    kinds: tuple[Ranked, ...]
-    raters: tuple[RaterRow, ...]
-    alarm: str
-    outlines: Outlines
-    divided: Divided
-    attributes: tuple[Attribute, ...] | None
+@click
+def show_rate(_section: DataSection, asked: Asked) -> Led:
+    """The labels behind the rate `kind` of a `rater`."""
+    rater, kind = asked.given["rater"], asked.given["kind"]
+    view = asked.view(views.view_of_findings, "variations", [kind], **{**asked.part, "rater": rater})
+    return Led(view, f"images with {RATE_TEXTS[kind].format(plain(rater))}")
 
 
 class DifferencesSection(DataSection):
@@ -83,75 +77,46 @@ class DifferencesSection(DataSection):
         "additional.",
     )
 
-    def send(self, asked: Asked) -> Differences:
+    def send(self, asked: Asked) -> Row:
         dataset, run, matched = asked.dataset, asked.run("variations"), asked.analysis.run("agreement")
         part = narrowed_variations(dataset, run.key, asked.lens)
-        return Differences(
-            title=_title(part),
-            correct=part.counts["correct"],
-            kinds=_kinds(part),
-            raters=_rater_rows(part),
-            alarm=_alarm(part.identical_share),
-            outlines=Outlines(part.boundary.headline, CAPTIONS["boundary"], part.boundary, _in_pixels(asked)),
-            divided=kept(dataset, run, "divided", lambda: _divided(asked)),
-            attributes=None
-            if matched is None
-            else kept(dataset, matched, "attributes", lambda: attributes_of(dataset, matched)),
-        )
+        return {
+            "title": _title(part),
+            "correct": part.counts["correct"],
+            "kinds": _kinds(part),
+            "raters": _rater_rows(part),
+            "alarm": copies_warning(part.identical_share),
+            "outlines": {
+                "title": part.boundary.headline,
+                "caption": CAPTIONS["boundary"],
+                "quality": part.boundary,
+                "in_pixels": _in_pixels(dataset, matched),
+            },
+            "divided": kept(dataset, run, "divided", lambda: _divided(dataset, run.key)),
+            "attributes": _attributes(dataset, matched),
+        }
 
-    @click
-    def kind(self, asked: Asked) -> Led:
-        name, lens = asked.given["name"], asked.lens
-        kinds, run = DIFFERENCES.get(name, (name,)), asked.run("variations")
-        view = views.view_of_findings(asked.dataset, run.key, kinds, rater=lens.rater, category=lens.category)
-        return Led(view, f"images with findings: {VARIATION_LABELS.get(name) or TITLES[name]}")
-
-    @click
-    def rate(self, asked: Asked) -> Led:
-        return led_to_rate(asked)
-
-    @click
-    def copies(self, asked: Asked) -> Led:
-        view = views.view_of_copies(asked.dataset, asked.run("variations").key)
-        return Led(view, "images with labels of the very same outline")
+    open = open_sample
+    kind, rate = show_difference, show_rate
+    copies = show(views.view_of_copies, "images with labels of the very same outline")
+    furthest = show(kf.view_of_unit_boundaries, "images, outlines furthest apart first", "agreement")
+    divided = show(views.view_of_merged, "images with annotations that another rater split into parts")
+    attribute = show(
+        kf.view_of_attribute, "images, those first that differ most on {name}", "agreement", attribute="name"
+    )
+    agree = prompt("compute_agreement")
 
     @click
     def apart(self, asked: Asked) -> Led:
         low, high = asked.given["low"], asked.given["high"]
-        view = views.view_of_boundary(asked.dataset, asked.run("variations").key, low, high)
+        view = asked.view(views.view_of_boundary, "variations", low, high)
         return Led(view, f"images with correct labels whose outlines are {low:.3g} to {high:.3g} apart")
-
-    @click
-    def furthest(self, asked: Asked) -> Led:
-        view = kf.view_of_unit_boundaries(asked.dataset, asked.run("agreement").key)
-        return Led(view, "images, outlines furthest apart first")
 
     @click
     def whole(self, asked: Asked) -> Led:
         """Only a whole and its parts, in the image they are of."""
-        given = asked.given
-        view = views.view_of_merged(asked.dataset, asked.run("variations").key, given["finding"])
-        return Led(view, "images with a whole and its parts", sample=given["sample"])
-
-    @click
-    def divided(self, asked: Asked) -> Led:
-        view = views.view_of_merged(asked.dataset, asked.run("variations").key)
-        return Led(view, "images with annotations that another rater split into parts")
-
-    @click
-    def attribute(self, asked: Asked) -> Led:
-        name = asked.given["name"]
-        view = kf.view_of_attribute(asked.dataset, asked.run("agreement").key, name)
-        return Led(view, f"images, those first that differ most on {plain(name)}")
-
-    @click
-    def open(self, asked: Asked) -> Led:
-        return Led(sample=asked.given["sample"])
-
-    @click
-    def agree(self, asked: Asked) -> Led:
-        """The form of an agreement that compares boundaries, or attributes."""
-        return Led(operator="compute_agreement", given=asked.given)
+        view = asked.view(views.view_of_merged, "variations", asked.given["finding"])
+        return Led(view, "images with a whole and its parts", sample=asked.given["sample"])
 
 
 def _title(part: NarrowedVariations) -> str:
@@ -160,65 +125,56 @@ def _title(part: NarrowedVariations) -> str:
     return next((said.text for said in statements(found=part)), "No findings: nobody annotated anything")
 
 
-def _kinds(part: NarrowedVariations) -> tuple[Ranked, ...]:
-    if part.rater:
-        counts = part.by_rater[part.rater]
-        rows = [Ranked(kind, counts[kind], title=VARIATION_LABELS[kind]) for kind in views.DIFFERENCES]
-    else:
-        counts = part.counts
-        rows = [
-            Ranked(kind, sum(counts[of] for of in kinds), title=TITLES[kind]) for kind, kinds in DIFFERENCES.items()
-        ]
-    return tuple(sorted(rows, key=lambda row: -(row.value or 0)))
+def _kinds(part: NarrowedVariations) -> list[Row]:
+    """The most frequent first: types as the rater of the part sees them, else kinds as in *Overview*."""
+    if not part.rater:
+        return ranked_differences(part.counts)
+    counts = part.by_rater[part.rater]
+    rows = most_first({kind: counts[kind] for kind in views.DIFFERENCES})
+    return [{**row, "title": VARIATION_LABELS[row["name"]]} for row in rows]
 
 
-def _rater_rows(part: NarrowedVariations) -> tuple[RaterRow, ...]:
+def _rater_rows(part: NarrowedVariations) -> list[Row]:
     """Raters with annotations, those first that differ most often."""
-    found = part.rater_rates
-    rates, names = found.per_100, [name for name, own in zip(found.counts, part.own, strict=True) if own]
+    counts, rates = part.rater_rates.counts, part.rater_rates.per_100
+    names = [name for name, own in zip(counts, part.own, strict=True) if own]
     names.sort(key=lambda name: -sum(rates[name][kind] for kind in RATE_TEXTS if rates[name][kind] > 0))
-    return tuple(RaterRow(name, found.counts[name], rates[name]) for name in names)
+    return [{"rater": name, "counts": counts[name], "rates": rates[name]} for name in names]
 
 
-def _alarm(share: float) -> str:
-    if not share >= ALARMING:  # undefined without a correct finding
-        return ""
-    return f"{percent_text(share)} of the correct pairs are identical: were labels copied?"
-
-
-def _in_pixels(asked: Asked) -> Paired | None:
-    run = asked.analysis.run("agreement")
+def _in_pixels(dataset: Any, run: AnyRun | None) -> Any:
     if run is None or not run.settings["boundaries"]:
         return None
 
-    def made() -> Paired:
-        return paired_of(asked.dataset, kf.unit_boundaries_of(asked.dataset, run.key), "average", low_is_worse=False)
+    def made() -> Any:
+        return paired_of(dataset, kf.unit_boundaries_of(dataset, run.key), "average", low_is_worse=False)
 
-    return kept(asked.dataset, run, "boundaries in pixels", made)
+    return kept(dataset, run, "boundaries in pixels", made)
 
 
-def _divided(asked: Asked) -> Divided:
-    key = asked.run("variations").key
-    found = narrowed_variations(asked.dataset, key).found
+def _divided(dataset: Any, key: str) -> Row:
+    """Who draws one annotation where another draws several, by the findings of each; of all images and classes."""
+    found = narrowed_variations(dataset, key).found
     merged_by, split_by = found.merged_by(), found.split_by()
-    rows = views.merged_findings(asked.dataset, key, MOST_ROWS)
-    return Divided(_divided_title(merged_by, split_by), _most_first(merged_by), _most_first(split_by), tuple(rows))
+    return {
+        "title": divided_title(merged_by, split_by),
+        "merged_by": [row for row in most_first(merged_by) if row["value"]],
+        "split_by": [row for row in most_first(split_by) if row["value"]],
+        "rows": views.merged_findings(dataset, key, MOST_ROWS),
+    }
 
 
-def _most_first(counts: Mapping[str, int]) -> tuple[Ranked, ...]:
-    order = sorted(counts, key=lambda name: -counts[name])
-    return tuple(Ranked(name, counts[name]) for name in order if counts[name])
+def _attributes(dataset: Any, run: AnyRun | None) -> list[Row]:
+    """The attributes that a run of agreement compared, the least agreed first, and the images that differ on each."""
+    if run is None or not run.settings["attributes"]:
+        return []
+
+    def made() -> list[Row]:
+        found = least_agreed_first(kf.load_details(dataset, run.key).details.attributes)
+        return [{**_attribute(of), "rows": kf.attribute_rows(dataset, run.key, of.name, MOST_IMAGES)} for of in found]
+
+    return kept(dataset, run, "attributes", made)
 
 
-def _divided_title(merged_by: Mapping[str, int], split_by: Mapping[str, int]) -> str:
-    """How many annotations of each rater others split into parts, and how many of others' each rater splits."""
-    total = sum(split_by.values())
-    if not total:
-        return "No annotation was split into parts by another rater"
-    (merges, wholes), (splits, parts) = (
-        max(counts.items(), key=lambda entry: entry[1]) for counts in (merged_by, split_by)
-    )
-    return (
-        f"{count_text(total)} time{'s' * (total > 1)} several annotations of one rater are one of another's: "
-        f"most often {plain(merges)} merges ({count_text(wholes)}), {plain(splits)} splits ({count_text(parts)})"
-    )
+def _attribute(found: GradeAgreement) -> Row:
+    return row_of(found, "name", "metric", "value", "interval", "reason", title="headline", units="items")

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
 import fiftyone.operators as foo
@@ -69,10 +69,8 @@ class View(foo.Panel):
             return answered(lambda: getattr(self, name)(ctx))
         return foo.Panel.execute(self, ctx)
 
-    def addresses(self) -> Mapping[str, Any]:
-        """Names that the view calls -> methods; the App gives it their addresses."""
-        return {name: getattr(self, name) for name in self.questions()}
-
     def render(self, ctx: Context) -> types.Property:
-        view = types.View(component=self.COMPONENT, composite_view=True, **self.addresses())
+        """The view gets an address of each method that it may call, under its name."""
+        methods = {name: getattr(self, name) for name in self.questions()}
+        view = types.View(component=self.COMPONENT, composite_view=True, **methods)
         return types.Property(types.Object(), view=view)

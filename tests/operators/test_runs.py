@@ -189,7 +189,7 @@ def test_every_operator_on_masks_answers_its_metrics(masks: fo.Dataset) -> None:
     assert pixel_title(31 / 60, 3) in result["text"]
     assert "| marked | 0.517 | 17\xa0% | 20\xa0% | cid |" in result["text"]  # F1: (.75 + .4 + .4) / 3
     result = run("estimate_truth", masks, **THREE, methods=["any", "0.5"], run_key="truth")
-    assert "Estimates mark 3 to 5 pixels" in result["text"]
+    assert "any marks 1.7 times as many pixels as 0.5" in result["text"]
     assert "| 0.5 | 3 | 0 of 2 | 0.333 to 1.000 | 0.750 to 1.000 |" in result["text"]
     result = run("rank_detectors", masks, **THREE, **SKEW, truths=["truth_any"], berkeley=True, run_key="ranks")
     assert "| good | 1.000 (1) |" in result["text"]

@@ -37,7 +37,6 @@ def test_the_interval_of_all_images_and_of_each_tag(annotated: fo.Dataset) -> No
     assert convergence_title(whole.whole_convergence, whole.interval, whole.images) in head["basis"]
     assert "20 subsets of 12 images, 3 raters, thresholds 0.50 to 0.90; inferred from α" in head["basis"]
     assert head["said"].endswith("mAP on these labels (inferred from alpha)")  # three raters have no one mAP
-    assert not head["is_measured"]
     parts = shown["parts"]
     assert [part["name"] for part in parts] == ["all images", "day", "night", "rare"]
     assert (parts[0]["whole"]["value"], parts[0]["mean"]) == (whole.whole_convergence, whole.convergence.mean)

@@ -10,8 +10,8 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, LabelStack, boundary_agreement, region_agreement
+from kalos_core.fiftyone.kinds.truth.figures import consensus_title
 from kalos_core.figures.pixels import pixel_title
-from panels.data.truth import consensus_title
 from tests.fiftyone_bridge.scenes import FIVE, seen_by_five
 from tests.fiftyone_bridge.stacks import CLASSES, MAPS, RATERS, RATIO, add_maps, small
 from tests.operators.calls import data_set
@@ -104,7 +104,7 @@ def test_boundaries_by_pair_class_and_image(masks: fo.Dataset) -> None:
     """Of image 1 cid's object is a column wider: of the 28 + 30 pixels of two boundaries, 6 + 8 are 1 apart."""
     kf.compute_pixel_agreement(masks, "plain")
     for page in ("Boundaries", "Divisions"):
-        assert opened(masks, "Masks").choose(page=page).record["shown"]["title"] == ""  # it was not compared
+        assert opened(masks, "Masks").choose(page=page).record["shown"] is None  # it was not compared
     with pytest.raises(InputError, match="expected a run that compared divisions, got 'plain'"):
         kf.divisions_of(masks, "plain")
     kf.delete_run(masks, "plain")
@@ -123,12 +123,12 @@ def test_boundaries_by_pair_class_and_image(masks: fo.Dataset) -> None:
     panel = opened(masks, "Masks").choose(page="Boundaries")
     shown = panel.record["shown"]
     assert [shown["title"], shown["over"]] == apart.headline.splitlines()
-    assert [row["names"] for row in shown["classes"]] == [["road"], ["car"]]
-    assert [row["names"] for row in shown["pairs"]] == [["ann", "bob"], ["ann", "cid"], ["bob", "cid"]]
-    assert [row["names"] for row in shown["images"]] == [["0.png"], ["1.png"]]
-    assert [row["values"]["average"]["value"] for row in shown["images"]] == pytest.approx([first, 2 / 3 * 14 / 58])
-    assert sample_of(panel.act("open", sample=shown["images"][0]["sample"])) == ids(masks, 0)[0]
-    assert samples_of(masks, panel.act("worst", name="boundaries")) == ids(masks, 0, 1)
+    assert [row["class"] for row in shown["classes"]] == ["road", "car"]
+    assert [row["rater_a"] + row["rater_b"] for row in shown["pairs"]] == ["annbob", "anncid", "bobcid"]
+    assert [row["file"] for row in shown["images"]] == ["0.png", "1.png"]
+    assert [row["average"] for row in shown["images"]] == pytest.approx([first, 2 / 3 * 14 / 58])
+    assert sample_of(panel.act("open", sample=shown["images"][0]["image"])) == ids(masks, 0)[0]
+    assert samples_of(masks, panel.act("furthest")) == ids(masks, 0, 1)
 
 
 NUMBERED = [
@@ -157,12 +157,13 @@ def test_divisions_by_pair_and_image() -> None:
     assert [sample["pixels_rater_count"].get_map()[0].tolist() for sample in numbered] == counts
     panel = opened(numbered, "Masks").choose(page="Divisions")
     shown = panel.record["shown"]
-    assert [row["names"] for row in shown["pairs"]] == [["ann", "bob"], ["ann", "cid"], ["bob", "cid"]]
-    alike = shown["pairs"][1]["values"]["adjusted_rand"]
-    assert (alike["value"], alike["low"]) == (pytest.approx(8 / 33), None)  # of the one image that both divided
-    assert [row["names"] for row in shown["images"]] == [["1.png"], ["0.png"]]
+    assert [row["rater_a"] + row["rater_b"] for row in shown["pairs"]] == ["annbob", "anncid", "bobcid"]
+    alike = shown["pairs"][1]
+    assert alike["adjusted_rand"] == pytest.approx(8 / 33)
+    assert alike["adjusted_rand_low"] is None  # of the one image that both divided
+    assert [row["file"] for row in shown["images"]] == ["1.png", "0.png"]
     assert shown["classes"] == []
-    assert samples_of(numbered, panel.act("worst", name="divisions")) == ids(numbered, 1, 0)
+    assert samples_of(numbered, panel.act("least_alike")) == ids(numbered, 1, 0)
     kf.delete_run(numbered, "pixels")
     assert not numbered.has_field("pixels_adjusted_rand")
 

@@ -190,7 +190,7 @@ def test_rankings_lead_to_what_references_answered_differently(answered: fo.Data
     found = [[cell["rank"] for cell in row] for row in shown["cells"]]
     assert found == plain_values(rankings["EER"].ranks)
     ids = answered.values("id")
-    assert samples_of(answered, panel.act("difference", one="cid")) == [ids[1]]
+    assert samples_of(answered, panel.act("difference", one="cid", other="majority")) == [ids[1]]
     assert samples_of(answered, panel.act("difference", one="ann", other="bob")) == [ids[3], ids[5]]
     kf.rank_systems(answered, "newer", systems=["net", "svm"], raters=RATERS[:2])
     panel.send("reload", section="Ranking")

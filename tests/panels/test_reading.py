@@ -101,11 +101,10 @@ DRAWN: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"click": "rater", "name": "ann"},
         {"page": "Images"},
         *({"page": page} for page in ("Boundaries", "Divisions")),
-        *({"click": "worst", "name": name} for name in ("boundaries", "divisions")),
+        *({"click": click} for click in ("furthest", "least_alike")),
     ],
     ("labels", "Ranking"): [
         {"measure": "EER"},
-        {"click": "difference", "one": "ann"},
         {"click": "difference", "one": "ann", "other": "bob"},
     ],
     ("truth", "Ranking"): [{"page": "Detectors"}, {"page": "Curves", "detector": "poor", "reference": "ann"}],

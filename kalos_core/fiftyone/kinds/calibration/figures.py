@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from kalos_core.display import number_of
 from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun
 from kalos_core.fiftyone.runs.table import Maker, Part
 
@@ -18,3 +19,13 @@ COMPARED = {
 def figures(run: CalibrationRun) -> dict[str, Maker]:
     """A figure for each similarity, by its name, the one that separates best first; the note says what was compared."""
     return {found.name: partial(Part.of, found, note=COMPARED[found.coordinates]) for found in run.details}
+
+
+def over_what(run: CalibrationRun) -> str:
+    """What a calibration is over, and how chance was drawn."""
+    metrics, settings = run.metrics, run.settings
+    return (
+        f"Over {number_of(metrics['images'], 'image')}, {number_of(metrics['annotations'], 'annotation')}, "
+        f"{number_of(len(metrics['raters']), 'rater')}; {number_of(settings['repeats'], 'draw of chance')}, "
+        f"seed {settings['seed']}."
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kalos_core.display import number_of, percent_text
 from kalos_core.fiftyone.kinds.detectors.kind import DetectorRun
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.ranking import DetectorRanking
@@ -26,7 +27,7 @@ def figures(run: DetectorRun, detector: str | None = None, reference: str | None
     """
     found, boundaries = run.details.ranking, run.details.boundaries
     ranking = found.ranking
-    parts = {"bump": Part.of(ranking)}
+    parts = {"bump": Part.of(ranking, note=_over_what(run))}
     if min(ranking.values.shape) > 1 and np.isfinite(ranking.values).any():
         parts["shared"] = Part.of(ranking, "shared")
         parts["tau"] = Part.of(ranking, "tau")
@@ -43,3 +44,16 @@ def figures(run: DetectorRun, detector: str | None = None, reference: str | None
         note = f"The best F1 of each image is in the field `{run.names.f1}`, of the detector that is best over all."
         parts["boundaries"] = Part.of(boundaries, note=note)
     return parts
+
+
+def _over_what(run: DetectorRun) -> str:
+    """What a ranking is over, and by what."""
+    metrics = run.metrics
+    are_raters = number_of(len(metrics["raters"]), "is a rater", "are raters")
+    references = f"{number_of(len(metrics['truths']), 'reference')}, of which {are_raters}"
+    text = f"{number_of(len(metrics['detectors']), 'detector')} under {references}; by {metrics['measure']}"
+    found = run.details.ranking
+    if not isinstance(found, DetectorRanking):
+        return f"{text}."
+    low, high = found.skew
+    return f"{text}; precision averaged over {percent_text(low)} to {percent_text(high)} positives."

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from kalos_core.display import number_of, percent_text
 from kalos_core.fiftyone.kinds.image_labels.kind import LabelRun
 from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.labels import majority_dots, majority_title, rejection_title
+from kalos_core.nominal import LabelTruth
+from kalos_core.text import shown
+
+FEW_ANSWERS = 3
+"""Answers an image below which raters cannot be told apart."""
 
 
 def figures(
@@ -25,7 +32,7 @@ def figures(
     """
     details = run.details
     parts = {
-        "kappas": Part.of(details.agreement),
+        "kappas": Part.of(details.agreement, note=_over_what(run.metrics)),
         "concepts": Part.of(details.majority),
         "accuracy": Part.of(details.accuracy),
     }
@@ -44,7 +51,7 @@ def figures(
         if len(curve.independence.annotations) > 1:
             parts["independence"] = Part.of(curve.independence)
     for truth in [truth for truth in details.truth if question in (None, truth.question)][:1]:
-        parts["skill"] = Part.of(truth)
+        parts["skill"] = Part.of(truth, note=_how_sure(run, truth.question))
         parts["confusion"] = Part.of(truth, "confusion", rater=rater)
     return parts
 
@@ -56,3 +63,49 @@ def _images(run: LabelRun, images: Sequence[DisputedImage]) -> Part:
         return Part(f"{title}; no image is in dispute")
     numbers = [image.all_decisions for image in images], [image.chosen for image in images]
     return Part(title, majority_dots([image.file for image in images], *numbers))
+
+
+def breaches_text(metrics: Mapping[str, Any]) -> str:
+    """Who broke a group most often; "" where nobody did."""
+    if not metrics["breaches"]:
+        return ""
+    who = ", ".join(f"{shown(entry['rater'])} {entry['answers']:,}" for entry in metrics["breaches_by_rater"][:3])
+    return f"{number_of(metrics['breaches'], 'answer')} broke a group (none or several of its labels): {who}."
+
+
+def truth_doubts(run: LabelRun, found: LabelTruth) -> Iterator[str]:
+    """Reasons not to use the estimated labels of a question."""
+    if run.metrics["answers"] < FEW_ANSWERS * run.metrics["images"]:
+        yield (
+            f"Fewer than {FEW_ANSWERS} answers an image: raters can hardly be told apart; take the majority, and "
+            "decide what is open."
+        )
+    if found.overturned:
+        have = number_of(found.overturned, "image has", "images have")
+        yield (
+            f"Do not use it: {have} another label than all of the raters gave: classes were probably taken for one "
+            "another, as there are too few images, or too few of a class."
+        )
+    if not found.converged:
+        yield "Not settled: the estimation was ended before its numbers stood still."
+
+
+def _over_what(metrics: Mapping[str, Any]) -> str:
+    """What a run is over, how much is in dispute, and what is left out."""
+    text = (
+        f"{number_of(metrics['answers'], 'answer')} of {number_of(len(metrics['raters']), 'rater')} to "
+        f"{number_of(metrics['images'], 'image')}; {number_of(metrics['disputed'], 'is', 'are')} in dispute: to some "
+        f"question fewer than {percent_text(metrics['quorum'])} gave the leading answer."
+    )
+    if not metrics["rejected"]:
+        return text
+    rejected = number_of(metrics["rejected"], "answer is rejected and counts", "answers are rejected and count")
+    return f"{text} {rejected} nowhere."
+
+
+def _how_sure(run: LabelRun, question: str) -> str:
+    """Where the estimated labels are, and how sure they are."""
+    (entry,) = (entry for entry in run.metrics["truth"] if entry["question"] == question)
+    where = f"The likeliest label of each image is in {run.names.truth}, {percent_text(entry['sure'])} sure in the mean"
+    tied = f"; {number_of(entry['tied'], 'is tied and has', 'are tied and have')} none" if entry["tied"] else ""
+    return f"{where}{tied}."

@@ -21,7 +21,7 @@ def figures(run: NoiseRun, images: Sequence[NoisyImage] | None = None) -> dict[s
     """
     details = run.details
     parts = {
-        "events": Part(*untitled(plot_rater_events(details.raters, details.loss))),
+        "events": Part(*untitled(plot_rater_events(details.raters, details.loss)), _over_what(run)),
         "loss": Part.of(details.loss_by_magnitude),
         "fidelity": Part.of(details.fidelity),
     }
@@ -37,3 +37,11 @@ def _images(images: Sequence[NoisyImage], run: NoiseRun) -> Part:
         f"{images[0].changed:,} on {shown(images[0].file)}"
     )
     return Part(title, image_event_bars([image.file for image in images], [image.events for image in images]))
+
+
+def _over_what(run: NoiseRun) -> str:
+    """How many labels were made, and in which fields they are."""
+    metrics = run.metrics
+    first, *rest = map(shown, metrics["fields"])
+    fields = f"fields {first} to {rest[-1]}" if len(rest) > 1 else f"fields {', '.join([first, *rest])}"
+    return f"{number_of(metrics['annotations'], 'label')} on {number_of(metrics['images'], 'image')}; {fields}."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from kalos_core.display import number_of
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.pixels.kind import PixelRun, pixel_classes
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.pixels import pixel_title, smyth_note
+from kalos_core.text import shown
 
 
 def figures(run: PixelRun, category: str | None = None) -> dict[str, Part]:
@@ -33,3 +35,14 @@ def figures(run: PixelRun, category: str | None = None) -> dict[str, Part]:
     if found.correlations:
         parts["properties"] = Part.of(found, "correlations")
     return parts
+
+
+def over_what(run: PixelRun, category: str) -> str:
+    """What agreement about the pixels of a class is over."""
+    classes = pixel_classes(run.details)
+    text = f"{number_of(run.metrics['images'], 'image')}, {number_of(run.metrics['pixels'], 'pixel')}"
+    text += f", class {shown(category)}" if len(classes) > 1 else ""
+    alone = classes[category].alone
+    if not alone:
+        return f"{text}."
+    return f"{text}; {number_of(alone, 'image of one rater counts', 'images of one rater count')} for nothing."

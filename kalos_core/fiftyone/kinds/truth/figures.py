@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.consensus import CountedTruth
 from kalos_core.consensus.methods import WITHOUT_OUTLIERS
-from kalos_core.display import percent_text
+from kalos_core.display import count_text, number_of, percent_text, significant
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.pixels import performance_dots
+from kalos_core.nominal import LabelTruth
 from kalos_core.text import shown
+
+FEW_RATERS = 4
+"""Raters of objects below which they cannot be told apart."""
 
 
 def figures(run: TruthRun, consensus: str | None = None, rater: str | None = None) -> dict[str, Part]:
@@ -44,9 +49,55 @@ def figures(run: TruthRun, consensus: str | None = None, rater: str | None = Non
         dots = performance_dots(raters, shares, axis="share of objects")
         part = Part(_object_title(raters, found.sensitivity), dots)
         if found.estimate is not None:
-            more["skill"] = Part.of(found.estimate)
+            more["skill"] = Part.of(found.estimate, note=_how_estimated(run, found.overruled))
             more["confusion"] = Part.of(found.estimate, "confusion", rater=rater)
     return {"against": replace(part, title=f"Against {shown(name)}: {part.title}"), **more}
+
+
+def consensus_title(metrics: Mapping[str, Any], truths: Mapping[str, Any]) -> str:
+    """How much is true, and how far that depends on the way to estimate it."""
+    if metrics["of"] == "objects":
+        name, found = next(iter(truths.items()))
+        of = f"of {number_of(sum(found.counts.values()), 'thing')} that anybody annotated"
+        return f"{number_of(found.counts['kept'], f'{of} is an object', f'{of} are objects')} at {name}"
+    pixels = {name: found.pixels for name, found in truths.items()}
+    least, most = min(pixels, key=lambda name: pixels[name]), max(pixels, key=lambda name: pixels[name])
+    if len(pixels) < 2 or not pixels[least]:
+        return f"{number_of(pixels[most], 'pixel is', 'pixels are')} true by {most}"
+    times = significant(pixels[most] / pixels[least], 2)
+    if times == significant(1, 2):
+        range_of = f"{count_text(pixels[least])} to {count_text(pixels[most])}"
+        return f"However the truth is estimated, about as many pixels are true ({range_of})"
+    return f"How the truth is estimated matters: {most} marks {times} times as many pixels as {least}"
+
+
+def over_what(metrics: Mapping[str, Any]) -> str:
+    """What a truth is of, and the fields it is in."""
+    raters = number_of(len(metrics["raters"]), "rater") if metrics["raters"] else "unnamed raters"
+    fields = ", ".join([*metrics["fields"].values(), *metrics["maps"].values()])
+    return f"{number_of(metrics['images'], 'image')}, {raters}. Fields: {fields}"
+
+
+def truth_doubts(estimate: LabelTruth) -> Iterator[str]:
+    """Reasons not to use an estimated truth of objects."""
+    if len(estimate.raters) < FEW_RATERS:
+        yield f"Fewer than {FEW_RATERS} raters can hardly be told apart: votes are right more often."
+    if estimate.overturned:
+        have = number_of(estimate.overturned, "has", "have")
+        yield (
+            f"Do not use it: {have} another class than all their raters gave, or none: classes were probably taken "
+            "for one another."
+        )
+    if not estimate.converged:
+        yield "Not settled: the estimation was ended before its numbers stood still."
+
+
+def _how_estimated(run: TruthRun, overruled: int) -> str:
+    return (
+        "Who is right is estimated: the confidence of a label is the probability that it is an object of its class, "
+        f"{run.names.existence} that of any. {number_of(overruled, 'is', 'are')} decided otherwise than most of "
+        "their raters say."
+    )
 
 
 def _who_stands_out(run: TruthRun) -> str:

@@ -1,9 +1,12 @@
-/** Rows of alphas, as `Ranked` of `panels/data/ranked.py` has them. */
+/** Rows of `panels/data/ranked.py`. */
 import { alphaText, numberOf, withInterval } from "../format";
 import type { Maybe } from "../format";
 import type { RankedRow } from "./ranked";
 
-export type Ranking = { name: string; value: Maybe; low: Maybe; high: Maybe; title: string; images: number };
+export type Ranking = { name: string; value: Maybe; low: Maybe; high: Maybe; images: number };
+export type Counted = { name: string; value: number };
+/** A type of difference, and the words for it. */
+export type Difference = Counted & { title: string };
 
 /** A row with an alpha and its interval. */
 export function ofAlpha({ name, value, low, high, images }: Ranking, colour?: string): RankedRow {

@@ -1,4 +1,5 @@
 import React, { useMemo } from "react";
+import { percentText, significantText } from "../format";
 import type { Maybe } from "../format";
 import { Box, Typography } from "../mui";
 import { Card } from "./card";
@@ -13,7 +14,14 @@ import type { Column } from "./table";
 type Measured = Record<string, string | Maybe>;
 export type PairedRecord = { title: string; over: string; classes: Measured[]; pairs: Measured[]; images: Measured[] };
 
-type Measure = { key: string; title: string; show: (value: number) => string };
+export type Measure = { key: string; title: string; show: (value: number) => string };
+/** What is said of the boundaries of every two raters. */
+export const DISTANCES: readonly Measure[] = [
+  { key: "average", title: "Apart on average", show: significantText },
+  { key: "hausdorff95", title: "95 % within", show: significantText },
+  { key: "surface_dice", title: "Within tolerance", show: percentText },
+];
+
 type Named = readonly (readonly [string, string])[];
 
 const CLASS: Named = [["class", "Class"]];

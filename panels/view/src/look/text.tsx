@@ -1,6 +1,6 @@
-import React, { useState } from "react";
+import React from "react";
 import type { ReactNode } from "react";
-import { Button, Stack, Typography } from "../mui";
+import { Button, Typography } from "../mui";
 import { FOCUS } from "./styles";
 
 /** The finding of a page. */
@@ -11,21 +11,6 @@ export function Finding({ children }: { children: ReactNode }) {
 /** What it is over, how to read it, what speaks against it. */
 export function Note({ children }: { children: ReactNode }) {
   return <Typography color="text.secondary" sx={{ fontSize: 13, whiteSpace: "pre-line" }}>{children}</Typography>;
-}
-
-/** How to read what is below; the formula behind "?". */
-export function Reading({ children, formula }: { children: ReactNode; formula: string }) {
-  const [explains, setExplains] = useState(false);
-  return (
-    <>
-      <Stack direction="row" spacing={1} alignItems="flex-start" justifyContent="space-between">
-        <Note>{children}</Note>
-        <Button size="small" aria-label="Formula and source" aria-expanded={explains} title="Formula and source"
-          onClick={() => setExplains(!explains)} sx={{ ...FOCUS, minWidth: 28, py: 0 }}>?</Button>
-      </Stack>
-      {explains && <Note>{formula}</Note>}
-    </>
-  );
 }
 
 type StepProps = { children: ReactNode; onClick: () => void; isMain?: boolean; title?: string };

@@ -5,7 +5,7 @@ import { Box } from "../mui";
 import { Name } from "./name";
 import type { Column } from "./table";
 
-/** A number with its interval, as `panels/data/paged.py` sends it. */
+/** A number with its interval, as `value_of` of `panels/data/rows.py` has it. */
 export type Value = { value: Maybe; low: Maybe; high: Maybe; reason: string };
 
 type ShownProps = { of: Value; show?: (value: Maybe) => string };

@@ -17,7 +17,7 @@ import type { Chooses, Shown } from "./paged";
 import type { SectionProps } from "./section";
 
 /** `panels/data/ceiling.py` */
-type Head = { said: string; basis: string; is_measured: boolean; levels: number[]; least: number; greatest: number };
+type Head = { said: string; basis: string; levels: number[]; least: number; greatest: number };
 type Part = { name: string; images: number; whole: Value; mean: number | null; size: number | null };
 type Placed = { name: string; map: number; place: string; meaning: string; by_rater: Record<string, number | null> };
 type Intervals = { head: Head; parts: Part[]; models: Placed[]; typed: string };

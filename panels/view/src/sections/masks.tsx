@@ -3,21 +3,23 @@ import { alphaText, percentText, significantText } from "../format";
 import type { Maybe } from "../format";
 import { Card } from "../look/card";
 import { Menu } from "../look/menu";
+import { DISTANCES, Paired } from "../look/paired";
+import type { Measure, PairedRecord } from "../look/paired";
 import { Plot } from "../look/plot";
 import type { LibraryFigure } from "../look/plot";
+import type { Caption } from "../look/reading";
 import { Empty } from "../look/states";
 import { Sortable } from "../look/table";
 import type { Column } from "../look/table";
-import { Finding, Note, Reading, StepButton } from "../look/text";
-import { nameColumn, numberColumn, valueColumn } from "../look/value";
-import type { Value } from "../look/value";
+import { Finding, Note, StepButton } from "../look/text";
+import { nameColumn, numberColumn } from "../look/value";
 import { Wide } from "../look/wide";
 import { Stack } from "../mui";
 import { entriesOf, Paged } from "./paged";
 import type { Chooses, Shown } from "./paged";
 import type { SectionProps } from "./section";
 
-/** `panels/data/masks.py` */
+/** Sent by `panels/data/masks.py`; `apart` is how far a rater differs from the others, 1 − F1. */
 export type Shares = Record<string, Maybe>;
 type Rater = { name: string; stands_out: boolean; apart: Maybe; shares: Shares };
 type Raters = {
@@ -38,19 +40,7 @@ type Images = {
   ratio: LibraryFigure;
   properties: LibraryFigure | null;
 };
-type PairRow = { names: string[]; values: Record<string, Value>; sample: string | null };
-type Paired = {
-  name: string;
-  title: string;
-  over: string;
-  reading: string;
-  formula: string;
-  worst: string;
-  classes: PairRow[];
-  pairs: PairRow[];
-  images: PairRow[];
-};
-type Sent = Shown<"Raters", Raters> | Shown<"Images", Images> | Shown<"Boundaries" | "Divisions", Paired>;
+type Sent = Shown<"Raters", Raters> | Shown<"Images", Images> | Shown<"Boundaries" | "Divisions", (PairedRecord & { caption: Caption }) | null>;
 type Acts = Pick<SectionProps<Sent>, "act">;
 
 /** How far raters agree about pixels, who stands out, and on which images. */
@@ -60,7 +50,7 @@ export function Masks(props: SectionProps<Sent>) {
       {({ record, act, choose }) => {
         if (record.page === "Raters") return <RatersPage of={record.shown} act={act} choose={choose} />;
         if (record.page === "Images") return <ImagesPage of={record.shown} act={act} choose={choose} />;
-        return <PairedPage of={record.shown} act={act} />;
+        return <PairedPage of={record.shown} how={PAIRED[record.page]} act={act} />;
       }}
     </Paged>
   );
@@ -132,48 +122,36 @@ function ImagesPage({ of, act, choose }: { of: Images } & Acts & Chooses) {
   );
 }
 
-/** Measure -> its column and how its values are written. */
-const MEASURES: Record<string, [string, (value: Maybe) => string]> = {
-  average: ["Apart on average", significantText],
-  hausdorff95: ["95 % within", significantText],
-  surface_dice: ["Within tolerance", percentText],
-  adjusted_rand: ["Alike (adjusted Rand)", alphaText],
-  variation_of_information: ["Unknown (bits)", significantText],
-  covering: ["Covered", percentText],
+type How = { name: string; worst: string; click: string; missing: string; measures: readonly Measure[] };
+
+/** Page -> how every two raters are compared; `missing` is said of a run that did not. */
+const PAIRED: Record<"Boundaries" | "Divisions", How> = {
+  Boundaries: {
+    name: "boundaries",
+    worst: "boundaries furthest apart",
+    click: "furthest",
+    missing: "How far the outlines of every two raters are apart, in pixels, by pair of raters, class and image: a new run with Compare boundaries switched on has it.",
+    measures: DISTANCES,
+  },
+  Divisions: {
+    name: "divisions",
+    worst: "divisions least alike",
+    click: "least_alike",
+    missing: "How alike every two raters divide images into regions, whatever these are called, by pair of raters and image: a new run with Compare divisions into regions switched on has it.",
+    measures: [
+      { key: "adjusted_rand", title: "Alike (adjusted Rand)", show: alphaText },
+      { key: "variation_of_information", title: "Unknown (bits)", show: significantText },
+      { key: "covering", title: "Covered", show: percentText },
+    ],
+  },
 };
 
-const NOTHING: Value = { value: null, low: null, high: null, reason: "–" };
-
-function pairColumns(rows: PairRow[], titles: string[]): Column<PairRow>[] {
-  const measures = Object.keys(rows[0]?.values ?? {});
-  return [
-    ...titles.map((title, place) => nameColumn<PairRow>(title, title, ({ names }) => names[place] ?? "")),
-    ...measures.map((name) => {
-      const [title, show] = MEASURES[name] ?? [name, significantText];
-      return valueColumn<PairRow>(name, title, ({ values }) => values[name] ?? NOTHING, (value) => show(value));
-    }),
-  ];
-}
-
-function PairedPage({ of, act }: { of: Paired } & Acts) {
-  const { name, title, over, reading, formula, worst, classes, pairs, images } = of;
-  if (!title) return <Empty title={`The run did not compare ${name}`} text={reading} steps={[{ label: "New run", onClick: () => act("again") }]} />;
-  const keyOf = ({ names, sample }: PairRow) => sample ?? names.join("|");
+function PairedPage({ of, how, act }: { of: (PairedRecord & { caption: Caption }) | null; how: How } & Acts) {
+  const { name, worst, click, missing, measures } = how;
+  if (!of) return <Empty title={`The run did not compare ${name}`} text={missing} steps={[{ label: "New run", onClick: () => act("again") }]} />;
   return (
     <Stack spacing={1}>
-      <Finding>{title}</Finding>
-      <Note>{over}</Note>
-      <Reading formula={formula}>{reading}</Reading>
-      <Stack direction="row"><StepButton onClick={() => act("worst", { name })}>{`Show the ${worst}`}</StepButton></Stack>
-      {classes.length > 0 && (
-        <Card title="By class"><Sortable label="By class" rows={classes} columns={pairColumns(classes, ["Class"])} keyOf={keyOf} /></Card>
-      )}
-      {pairs.length > 0 && (
-        <Card title="Every two raters"><Sortable label="Every two raters" rows={pairs} columns={pairColumns(pairs, ["Rater", "and"])} keyOf={keyOf} /></Card>
-      )}
-      <Card title={`Images with ${worst}: click one to open it`}>
-        <Sortable label="Images" rows={images} columns={pairColumns(images, ["Image"])} keyOf={keyOf} onClick={({ sample }) => act("open", { sample })} />
-      </Card>
+      <Paired record={of} measures={measures} worst={worst} reading={of.caption} onWorst={() => act(click)} onImage={(sample) => act("open", { sample })} />
     </Stack>
   );
 }

@@ -2,7 +2,7 @@ import React from "react";
 import { alphaText, countText, intervalText, plain, pointsText } from "../format";
 import type { Interval, Maybe } from "../format";
 import { domainOf, ofAlpha } from "../look/alphas";
-import type { Ranking } from "../look/alphas";
+import type { Difference, Ranking } from "../look/alphas";
 import { Card, Figure } from "../look/card";
 import { More } from "../look/more";
 import { Ranked } from "../look/ranked";
@@ -17,7 +17,6 @@ import type { SectionProps } from "./section";
 /** `panels/data/overview.py` */
 type Ceiling = { value: number; low: Maybe; high: Maybe; is_measured: boolean; route: string };
 export type OverviewRecord = {
-  run: string;
   alpha: Maybe;
   interval: Interval;
   bands: Bands;
@@ -28,7 +27,7 @@ export type OverviewRecord = {
   disputes: { all: number; decided: number; waiting: number; open: number };
   sentences: Partial<Record<string, string>>;
   habits: { text: string; arguments: { rater: string; kind: string } }[];
-  differences: Ranking[];
+  differences: Difference[];
   furthest: Ranking[];
   hardest: (Ranking & { is_ranked: boolean })[];
   worst: RatedImage[];
@@ -92,10 +91,10 @@ function Differences({ record: { differences, sentences }, frame, act, go }: Pro
     key: name,
     name: title,
     value,
-    text: countText(value ?? 0),
+    text: countText(value),
     colour: frame.colours.variations[name === "unmatched" ? "missing" : name],
   }));
-  const most = Math.max(1, ...differences.map(({ value }) => value ?? 0));
+  const most = Math.max(1, ...differences.map(({ value }) => value));
   return (
     <Card title={sentences.Variations ?? "Differences"} action={<More onClick={() => go("Variations")}>all</More>}>
       <Ranked rows={rows} domain={[0, most]} names={54} onClick={(name) => act("difference", { name })} />

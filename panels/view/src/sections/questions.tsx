@@ -20,7 +20,7 @@ import { entriesOf, Paged } from "./paged";
 import type { Chooses, Shown } from "./paged";
 import type { SectionProps } from "./section";
 
-/** `panels/data/questions.py` */
+/** Sent by `panels/data/questions.py`; `spa` is how likely two raters answer alike, doubtful where `spa_flat` is given. */
 type Question = {
   name: string;
   kappa: Value;
@@ -30,11 +30,10 @@ type Question = {
   fleiss: Maybe;
   ac1: Maybe;
   alpha: Maybe;
-  metric: string;
   cohen: Maybe;
   ties: number;
 };
-type Grades = { name: string; alpha: Value; ac: Value; kappa: Value; icc: Value; form: string };
+type Grades = { name: string; alpha: Value; ac: Value; kappa: Value; icc: Value };
 type Direction = { rater: string; difference: Value; is_clear: boolean; text: string };
 type Directions = { question: string; title: string; raters: Direction[] };
 type Agreement = {
@@ -46,6 +45,7 @@ type Agreement = {
   grades: Grades[];
   directions: Directions[];
 };
+/** Shares of raters with the majority: over all decisions, and where somebody chose the concept. */
 type Concept = { name: string; everywhere: Maybe; chosen: Maybe };
 type Concepts = { title: string; concepts: Concept[] };
 type Disputed = { sample_id: string; file: string; agreement: number; all_decisions: Maybe; chosen: Maybe; question: string; answers: string };
@@ -58,10 +58,11 @@ type Raters = {
   questions: string[];
   cohen: LibraryMatrix | null;
 };
+/** Null where nothing is estimated yet. */
 type Right = {
   text: string;
   warnings: string[];
-  question: string | null;
+  question: string;
   questions: string[];
   title: string;
   skills: { rater: string; skill: Value; answers: number }[];
@@ -75,7 +76,7 @@ type Sent =
   | Shown<"Concepts", Concepts>
   | Shown<"Images", Images>
   | Shown<"Raters", Raters>
-  | Shown<"Who is right", Right>
+  | Shown<"Who is right", Right | null>
   | Shown<"Over time", OverTime>;
 type Acts = Pick<SectionProps<Sent>, "act">;
 
@@ -225,9 +226,13 @@ function RatersPage({ of, act, choose }: { of: Raters } & Acts & Chooses) {
   );
 }
 
-function RightPage({ of, act, choose }: { of: Right } & Acts & Chooses) {
+const NOT_ESTIMATED =
+  "Without any known truth, raters who agree with others who are mostly right count more: each image gets its likeliest label with a " +
+  "probability, each rater the share of answers expected to be right. It needs three raters an image or more, who answered on their own.";
+
+function RightPage({ of, act, choose }: { of: Right | null } & Acts & Chooses) {
+  if (!of) return <Empty title="Who is right, and how sure?" text={NOT_ESTIMATED} steps={[{ label: "Estimate who is right", onClick: () => act("estimate") }]} />;
   const { text, warnings, question, questions, title, skills, rater, raters, confusion } = of;
-  if (!skills.length) return <Empty title="Who is right, and how sure?" text={text} steps={[{ label: "Estimate who is right", onClick: () => act("estimate") }]} />;
   const rows = skills.map(({ rater: name, skill, answers }) => ({
     key: name, name, value: skill.value, interval: [skill.low, skill.high] as const, text: percentText(skill.value),
     title: titleOf(skill, numberOf(answers, "answer")),
@@ -239,7 +244,7 @@ function RightPage({ of, act, choose }: { of: Right } & Acts & Chooses) {
       {warnings.map((warning) => <Alert key={warning} severity="warning" sx={{ py: 0 }}>{warning}</Alert>)}
       <Stack direction="row" gap={1} flexWrap="wrap">
         <StepButton onClick={() => act("least_sure")}>Least sure images</StepButton>
-        <Menu label="Question" chosen={question ?? ""} entries={entriesOf(questions)} onChoose={(name) => choose({ question: name })} />
+        <Menu label="Question" chosen={question} entries={entriesOf(questions)} onChoose={(name) => choose({ question: name })} />
         <Menu label="Rater" chosen={rater} entries={[["", "All raters"], ...entriesOf(raters)]} onChoose={(name) => choose({ rater: name })} />
       </Stack>
       <Card title="Share of answers expected to be right: click a rater to see where they differ from the estimate">

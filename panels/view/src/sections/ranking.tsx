@@ -17,7 +17,7 @@ import { entriesOf, Paged } from "./paged";
 import type { Chooses, Shown } from "./paged";
 import type { SectionProps } from "./section";
 
-/** `panels/data/ranking.py` */
+/** Sent by `panels/data/ranking.py`; `best` is the share of replicates in which a system is best. */
 type Cell = { value: Value; rank: Maybe; best: Maybe };
 type Ranks = {
   title: string;
@@ -32,6 +32,7 @@ type Ranks = {
   tau: LibraryMatrix | null;
   leads: boolean;
 };
+/** Null where the run ranks models by mAP, which have no curves. */
 type Curves = {
   detector: string;
   detectors: string[];
@@ -40,7 +41,7 @@ type Curves = {
   references: string[];
   of_reference: LibraryFigure[];
 };
-type Sent = Shown<"Classifiers" | "Detectors", Ranks> | Shown<"Curves", Curves>;
+type Sent = Shown<"Classifiers" | "Detectors", Ranks> | Shown<"Curves", Curves | null>;
 type Acts = Pick<SectionProps<Sent>, "act">;
 
 /** Which model is best, and whether that depends on whose labels it is measured against. */
@@ -81,7 +82,7 @@ function RanksPage({ of, page, act, choose }: { of: Ranks; page: string } & Acts
       </Stack>
       <Card title={`${measures[measure] ?? measure} of each under every reference, the best of a row in bold${hint}`}>
         <Sortable label="Ranks" rows={rows} columns={columns} keyOf={({ reference }) => reference}
-          onClick={leads ? ({ reference }) => act("difference", { one: reference }) : undefined} />
+          onClick={leads ? ({ reference }) => act("difference", { one: reference, other: "majority" }) : undefined} />
       </Card>
       {tau && (
         <Heat of={tau} domain={[-1, 1]} hint={leads ? "Click a cell to see the images that the two answered differently." : ""}
@@ -102,8 +103,8 @@ function Ranked({ cell }: { cell: Cell | undefined }) {
   );
 }
 
-function CurvesPage({ of, choose }: { of: Curves } & Chooses) {
-  if (!of.detectors.length) return <Finding>Curves are of score maps: this run ranks models by mAP</Finding>;
+function CurvesPage({ of, choose }: { of: Curves | null } & Chooses) {
+  if (!of) return <Finding>Curves are of score maps: this run ranks models by mAP</Finding>;
   return (
     <Stack spacing={1}>
       <Menu label="Detector" chosen={of.detector} entries={entriesOf(of.detectors)} onChoose={(name) => choose({ detector: name })} />

@@ -19,19 +19,19 @@ import { entriesOf, Paged } from "./paged";
 import type { Chooses, Shown } from "./paged";
 import type { SectionProps } from "./section";
 
-/** `panels/data/truth.py` */
+/** Sent by `panels/data/truth.py`. Of pixels: how many are true, images without any, and the raters' kappa to it; else of objects. */
 type Consensus = {
   name: string;
   said: string;
-  pixels: Maybe;
-  empty: Maybe;
-  images: Maybe;
-  least_kappa: Maybe;
-  most_kappa: Maybe;
-  objects: Maybe;
-  below: Maybe;
-  tied: Maybe;
-  score: Maybe;
+  pixels?: Maybe;
+  empty?: Maybe;
+  images?: Maybe;
+  least_kappa?: Maybe;
+  most_kappa?: Maybe;
+  objects?: Maybe;
+  below?: Maybe;
+  tied?: Maybe;
+  score?: Maybe;
 };
 type Against = { rater: string; shares: Shares };
 type Estimate = {

@@ -1,11 +1,12 @@
 import React, { useCallback, useState } from "react";
-import { alphaText, countText, percentText, plain, significantText } from "../format";
+import { alphaText, countText, plain } from "../format";
+import type { Counted, Difference } from "../look/alphas";
 import { Card } from "../look/card";
 import { Heading } from "../look/heading";
 import { Histogram } from "../look/histogram";
 import { More } from "../look/more";
 import { Name } from "../look/name";
-import { Paired } from "../look/paired";
+import { DISTANCES, Paired } from "../look/paired";
 import type { PairedRecord } from "../look/paired";
 import { Ranked } from "../look/ranked";
 import { RatesTable } from "../look/rates";
@@ -23,7 +24,6 @@ import type { Attribute } from "./attributes";
 import type { SectionProps } from "./section";
 
 /** `panels/data/variations.py` */
-type Counted = { name: string; value: number; title: string };
 /** `MergedFinding` of the bridge. */
 type Whole = {
   finding: number;
@@ -41,12 +41,12 @@ type Quality = { edges: number[]; counts: number[]; identical: number };
 type Sent = {
   title: string;
   correct: number;
-  kinds: Counted[];
+  kinds: Difference[];
   raters: Rated[];
   alarm: string;
   outlines: { title: string; caption: Caption; quality: Quality; in_pixels: PairedRecord | null };
   divided: { title: string; merged_by: Counted[]; split_by: Counted[]; rows: Whole[] };
-  attributes: Attribute[] | null;
+  attributes: Attribute[];
 };
 type Props = SectionProps<Sent>;
 
@@ -66,7 +66,7 @@ export function Differences(props: Props) {
       {page === "types" && <Types {...props} />}
       {page === "outlines" && <Outlines {...props} />}
       {page === "merged" && <Merged {...props} />}
-      {page === "attributes" && <Attributes attributes={attributes ?? []} act={act} />}
+      {page === "attributes" && <Attributes attributes={attributes} act={act} />}
     </Stack>
   );
 }
@@ -110,12 +110,6 @@ function Outlines({ record: { outlines, alarm }, act }: Props) {
     </>
   );
 }
-
-const DISTANCES = [
-  { key: "average", title: "Apart on average", show: significantText },
-  { key: "hausdorff95", title: "95 % within", show: significantText },
-  { key: "surface_dice", title: "Within tolerance", show: percentText },
-] as const;
 
 const DISTANCES_READ: Caption = {
   read: "Of objects that both raters annotated. Distances are in pixels, means over images with 95 % intervals.",

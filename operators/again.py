@@ -11,8 +11,7 @@ from kalos_core.fiftyone.dataset.opened import fitting_similarities
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD
 from kalos_core.options import arguments_of
 
-BY_ATTRIBUTE = "one field with a rater attribute"
-"""How forms call labels of several raters in one field."""
+from .forms import BY_ATTRIBUTE, RATERS_IN_FIELD
 
 ASKED_OF_LABELS = (
     *("raters", "field", "rater_attribute", "reference", "classes", "min_confidence", "groups", "teams", "truth"),
@@ -110,7 +109,7 @@ def selected_in_form(selection: kf.Selection, *limits: str) -> dict[str, Any]:
     given: dict[str, Any] = {"raters": selection.raters}
     if selection.field is not None:
         how = {"storage": BY_ATTRIBUTE, "field": selection.field, "rater_attribute": selection.rater_attribute}
-        given = {**how, "raters_in_field": selection.raters}
+        given = {**how, RATERS_IN_FIELD: selection.raters}
     given |= {"reference": selection.reference, **{name: getattr(selection, name) for name in limits}}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value}
 
