@@ -84,7 +84,7 @@ def statements(
     ceiling: float | None = None,
     disputes: tuple[int, int] | None = None,
     changed: int | None = None,
-    ceiling_route: str = "measured",
+    ceiling_how: str = "measured between raters",
     advice: ThresholdAdvice | None = None,
 ) -> list[Statement]:
     """What is to be said of a part of an agreement, of its variations, and of what else is known.
@@ -99,8 +99,8 @@ def statements(
         How many decisions are to be made about objects in dispute, and how many of them are made.
     changed : int, optional
         How many samples were edited since.
-    ceiling_route : str
-        How the ceiling was obtained, as `ModifiedMap.route` says: it begins with "measured" or "inferred".
+    ceiling_how : str
+        How the ceiling was obtained, as `Replicates.how` says.
     advice : ThresholdAdvice, optional
 
     Returns
@@ -119,7 +119,7 @@ def statements(
     if found is not None:
         said += [*_habits(found), _most_frequent(found)]
     if ceiling is not None and not np.isnan(ceiling):
-        said.append(Statement(_ceiling(ceiling, ceiling_route), "Ceiling"))
+        said.append(Statement(_ceiling(ceiling, ceiling_how), "Ceiling"))
     if advice is not None and advice.settings is not None:
         said.append(Statement(advice.text, "Threshold", advice.settings))
     if disputes is not None:
@@ -133,17 +133,9 @@ def statements(
     return [statement for statement in said if statement is not None]
 
 
-HOW = {
-    "measured": "measured between raters",
-    "inferred": "inferred from alpha by a line that was fitted to other data sets, not measured",
-}
-"""First word of the route of a label convergence -> how it was obtained."""
-
-
-def _ceiling(value: float, route: str) -> str:
-    how = HOW[route.split()[0].rstrip(":")]
-    beyond = "above it these labels cannot tell which model is better"
-    return f"Ceiling for a model: mAP {points_text(value)}, {how}; {beyond}."
+def _ceiling(value: float, how: str) -> str:
+    beyond = "Above it these labels cannot tell which model is better"
+    return f"Ceiling for a model: mAP {points_text(value)}, {how}. {beyond}."
 
 
 def _alpha(part: NarrowedAgreement) -> Statement:

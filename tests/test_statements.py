@@ -41,7 +41,7 @@ def test_of_an_analysis_by_hand() -> None:
         "cid is furthest from the others: alpha −0.17.",
         "cid gives another class to 12 of 24 own labels, mostly cat; the others 0 of 48.",
         "Most frequent difference: two raters gave an object different classes, 24 (33 %) of all findings.",
-        "Ceiling for a model: mAP 66.1, measured between raters; above it these labels cannot tell which model is "
+        "Ceiling for a model: mAP 66.1, measured between raters. Above it these labels cannot tell which model is "
         "better.",
         "3 (25 %) of 12 decisions about disputes are made.",
         "1,402 samples were edited since.",

@@ -57,6 +57,9 @@ NUMBERS_AT_ONCE = 1 << 19
 """Images times subsets that are looked at together, so that memory does not grow with either."""
 
 PAPER_SOLVER, PAPER_COST = "shm", "neg"
+PAPER_KINDS = frozenset({"box", "polygon", "mask"})
+"""What the published line was fitted on: objects in photographs."""
+
 """Solver and cost of the alpha of the paper's Appendix B, to which its line belongs."""
 
 
@@ -398,7 +401,8 @@ def label_convergence(
     modified mAP itself. More: modified mAP of all raters is not defined, so mAP is inferred from alpha with a line; the
     mean over ordered pairs of raters stands next to it. Annotations are matched once; a subset only accumulates anew.
     Images that were not given to two raters are never drawn. The published line belongs to the alpha of the default
-    solver and cost, and is used with no others.
+    solver and cost on boxes, polygons and masks, and is used with no others: of volumes and keypoints the mean over
+    pairs of raters stands alone.
 
     Parameters
     ----------
@@ -448,7 +452,8 @@ def label_convergence(
     counted, image_alpha = count_in_orders(annotations, task, chosen.orders, chosen.seed, "Label convergence")
     drawn = _draw(usable, size, chosen.samples, np.random.default_rng(chosen.seed))
     halves = _draw(usable, len(usable) // 2, HALVES if len(usable) > 1 else 0, np.random.default_rng([chosen.seed, 1]))
-    of_paper = (chosen.solver, chosen.cost) == (PAPER_SOLVER, PAPER_COST)
+    compared = {measure.kind} if measure.kind else set(kinds_of(annotations))
+    of_paper = (chosen.solver, chosen.cost) == (PAPER_SOLVER, PAPER_COST) and compared <= PAPER_KINDS
     result = LabelConvergence(
         whole=map_of(counted, known, measure.name, np.array(thresholds), chosen.ties),
         drawn=drawn,

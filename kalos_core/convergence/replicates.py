@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import AgreementSettings
 from kalos_core.convergence.regression import PUBLISHED_LINE, SAME_ALPHA, Line, fit_line
 from kalos_core.convergence.spread import Spread, interval_of_all
-from kalos_core.display import number_of
+from kalos_core.display import number_of, points_text
 from kalos_core.errors import InputError
 from kalos_core.results import Result, crossed
 
@@ -159,16 +159,33 @@ class Replicates(Result):
         return float(precision.mean()), float(inferred.mean()), float(alpha.mean())
 
     @property
+    def how(self) -> str:
+        """How `whole_convergence` was obtained, in short: it begins with "measured" or "inferred"."""
+        if self.raters == 2:
+            return "measured between the two raters"
+        every = f"every two of {self.raters} raters"
+        if self.line is None:
+            return f"measured between {every}, in the mean"
+        line = "the line of the paper (LVIS, COCO, Open Images)" if self._is_published else "a given line"
+        pairs = self._whole[0]
+        beside = "" if np.isnan(pairs) else f"; {every} reach {points_text(pairs)} in the mean, measured"
+        return f"inferred from alpha with {line}{beside}"
+
+    @property
     def route(self) -> str:
-        """How `convergence` was obtained, for people."""
+        """How `convergence` was obtained, with the configuration and where the line comes from."""
         if self.raters == 2:
             return "measured: modified mAP of both directions"
         if self.line is None:
             return (
                 "measured: mean modified mAP of all ordered pairs of raters, which is not the paper's number for more "
-                f"than two raters (no line belongs to {self.configuration.notation})"
+                f"than two raters (no line belongs to {self.configuration.notation} of such annotations)"
             )
         return f"inferred from alpha of all raters, {self.configuration.notation}, with {self.line.source}"
+
+    @property
+    def _is_published(self) -> bool:
+        return self.line is not None and self.line.source == PUBLISHED_LINE.source
 
     @property
     def fitted(self) -> Line | None:
@@ -189,7 +206,7 @@ class Replicates(Result):
     @property
     def lines(self) -> dict[str, Line]:
         """Lines from alpha to mAP by name: ``fitted here`` if one can be, and the ``published`` or ``given`` one."""
-        known = "published" if self.line is not None and self.line.source == PUBLISHED_LINE.source else "given"
+        known = "published" if self._is_published else "given"
         lines = {"fitted here": self.fitted, known: self.line}
         return {name: line for name, line in lines.items() if line is not None}
 

@@ -212,7 +212,7 @@ class ConvergenceStudy(Result):
         """The finding, in words."""
         found = with_interval(100 * self.whole.whole_convergence, 100 * self.whole.interval, 1)
         return (
-            f"Label convergence {found} mAP; {number_of(len(self.parts) - 1, 'tag')}, "
+            f"Label convergence {found} mAP, {self.whole.how}; {number_of(len(self.parts) - 1, 'tag')}, "
             f"{number_of(len(self.models), 'model')}"
         )
 

@@ -92,25 +92,20 @@ def convergence_title(whole: float | None, interval: Numbers, images: int | None
 
 
 def ceiling_title(found: Replicates) -> str:
-    """The ceiling for models in one line, and whether it is measured or inferred."""
+    """The ceiling for models in one line, and how it was obtained."""
     value = found.whole_convergence
     if np.isnan(value):
         return "How far a model can get on these labels is undefined"
-    how = "measured" if found.is_measured else "inferred from alpha"
-    return f"No model can be expected to pass {points_text(value, 0)} mAP on these labels ({how})"
+    return f"No model can be expected to pass {points_text(value)} mAP on these labels: {found.how}"
 
 
 def ceiling_basis(found: Replicates) -> str:
-    """Label convergence in one line, what it is over, and how the interval was obtained, in short."""
-    route = found.route
-    if not found.is_measured:
-        line = list(found.lines)[-1]
-        route = f"inferred from α of all raters with the {line} line (more than two raters have no one mAP)"
+    """Label convergence in one line, and what it is over."""
     return (
         f"{convergence_title(found.whole_convergence, found.interval, found.images)}. "
         f"{number_of(len(found.map), 'subset')} of {number_of(found.images, 'image')}, "
         f"{number_of(found.raters, 'rater')}, thresholds {alpha_text(found.thresholds[0])} to "
-        f"{alpha_text(found.thresholds[-1])}; {route}."
+        f"{alpha_text(found.thresholds[-1])}."
     )
 
 

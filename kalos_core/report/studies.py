@@ -262,9 +262,9 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
         )
         tell(0.9, "Drawing examples")
         whole = None if isinstance(ceiling, Undefined) else ceiling.whole.whole_convergence
-        route = "measured" if isinstance(ceiling, Undefined) else ceiling.whole.route
+        how = "" if isinstance(ceiling, Undefined) else ceiling.whole.how
         findings = None if isinstance(differing, Undefined) else differing
-        said = statements(part, findings, whole, ceiling_route=route)
+        said = statements(part, findings, whole, ceiling_how=how)
     for entry in caught:
         if not issubclass(entry.category, KalosWarning):
             warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)

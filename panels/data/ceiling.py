@@ -5,6 +5,7 @@ from typing import ClassVar
 import kalos_core.fiftyone as kf
 from kalos_core.convergence import ConvergenceStudy, TagConvergence
 from kalos_core.fiftyone.kinds.convergence.kind import poolable_runs, pooled_replicates, view_of_tag
+from kalos_core.figures.captions import CAPTIONS
 from kalos_core.figures.convergence import ceiling_basis, ceiling_title, interval_caveat
 from kalos_core.text import plain
 
@@ -17,8 +18,6 @@ MOST_TAGS = 25
 
 ALONE, ALL_SETS = "this data set alone", "all of them"
 """Entries of the menu of data sets."""
-
-PAIRS = " Each pair is measured by itself, the ceiling is inferred from α of all: they need not be the same."
 
 
 def intervals(asked: Asked) -> Row:
@@ -45,8 +44,8 @@ def subsets(asked: Asked) -> Row:
 
 def pairs(asked: Asked) -> Row:
     found = _found(asked)
-    more = "" if found.whole.is_measured else PAIRS
-    return {"head": _head(asked, found, more), "raters": found.raters, "matrix": found.matrix}
+    caption = CAPTIONS["matrix"]
+    return {"head": _head(asked, found), "caption": caption, "raters": found.raters, "matrix": found.matrix}
 
 
 def checks(asked: Asked) -> Row:
@@ -91,11 +90,11 @@ def _found(asked: Asked) -> ConvergenceStudy:
     return kf.convergence_metrics(asked.dataset, key, **_limits(asked), models=typed)
 
 
-def _head(asked: Asked, found: ConvergenceStudy, more: str = "") -> Row:
+def _head(asked: Asked, found: ConvergenceStudy) -> Row:
     """The ceiling, how it came about, and the thresholds it is over: they stand above every page."""
     return {
         "said": ceiling_title(found.whole),
-        "basis": ceiling_basis(found.whole) + more,
+        "basis": ceiling_basis(found.whole),
         "levels": asked.run("convergence").settings["thresholds"],
         **_limits(asked),
     }

@@ -88,13 +88,12 @@ def _hardest(found: NarrowedAgreement) -> list[Row]:
 
 
 def _ceiling(asked: Asked) -> Row | None:
-    """The mAP that raters reach against one another; `route`: how it was obtained."""
+    """The mAP that raters reach against one another; `how` it was obtained, and the `route` in full."""
     run = asked.analysis.run("convergence")
     if run is None or run.metrics["whole"] is None:
         return None
     metrics, (low, high) = run.metrics, run.metrics["interval"]
-    measured, route = metrics["measured"], metrics["route"]
-    return {"value": metrics["whole"], "low": low, "high": high, "is_measured": measured, "route": route}
+    return {"value": metrics["whole"], "low": low, "high": high, "how": metrics["how"], "route": metrics["route"]}
 
 
 def _advice(asked: Asked) -> Row | None:

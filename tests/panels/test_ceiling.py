@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import fiftyone as fo
+import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
@@ -35,8 +36,10 @@ def test_the_interval_of_all_images_and_of_each_tag(annotated: fo.Dataset) -> No
     shown, found = panel.record["shown"], kf.convergence_metrics(annotated, "convergence")
     whole, head = found.whole, shown["head"]
     assert convergence_title(whole.whole_convergence, whole.interval, whole.images) in head["basis"]
-    assert "20 subsets of 12 images, 3 raters, thresholds 0.50 to 0.90; inferred from α" in head["basis"]
-    assert head["said"].endswith("mAP on these labels (inferred from alpha)")  # three raters have no one mAP
+    assert "20 subsets of 12 images, 3 raters, thresholds 0.50 to 0.90." in head["basis"]
+    pairs = f"every two of 3 raters reach {100 * np.nanmean(found.directions):.1f} in the mean, measured"
+    line = "inferred from alpha with the line of the paper (LVIS, COCO, Open Images)"
+    assert head["said"].endswith(f"mAP on these labels: {line}; {pairs}")  # three raters have no one mAP
     parts = shown["parts"]
     assert [part["name"] for part in parts] == ["all images", "day", "night", "rare"]
     assert (parts[0]["whole"]["value"], parts[0]["mean"]) == (whole.whole_convergence, whole.convergence.mean)
@@ -53,7 +56,7 @@ def test_the_interval_of_all_images_and_of_each_tag(annotated: fo.Dataset) -> No
     assert panel.grids[-1]["text"] == "8 images with the tag night"
     assert names(panel.act("images")) == ["clear_view"]
     assert panel.choose(page="Raters").record["shown"]["matrix"] == plain_values(found.matrix)
-    assert "Each pair is measured by itself" in panel.record["shown"]["head"]["basis"]
+    assert "more than the ceiling" in panel.record["shown"]["caption"]["read"]
     criteria = panel.choose(page="Checks").record["shown"]["criteria"]
     assert [line["criterion"] for line in criteria] == [line.criterion for line in found.checklist]
 

@@ -53,7 +53,7 @@ def test_the_ceiling_is_measured_or_inferred_and_the_advice_is_that_of_the_calib
     record = opened(analysed, "Overview").record
     run = kf.load_metrics(analysed, "convergence")
     assert record["ceiling"]["value"] == run.metrics["whole"]
-    assert record["ceiling"]["is_measured"] is True  # of two raters it is
+    assert record["ceiling"]["how"] == "measured between the two raters"
     assert record["ceiling"]["route"].startswith("measured")
     assert record["advice"]["text"]
 

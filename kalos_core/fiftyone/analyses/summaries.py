@@ -126,7 +126,7 @@ def overview_of(samples: Any, key: str, lens: Lens = Lens()) -> list[Statement]:
             ceiling.metrics["whole"] if ceiling else None,
             _decisions(samples, analysis),
             count_changes(samples, newest.key),
-            ceiling.metrics["route"] if ceiling else "measured",
+            ceiling.metrics["how"] if ceiling else "",
             advice_on(samples, analysis),
         ),
     ]

@@ -77,7 +77,7 @@ def metrics_of(study: ConvergenceStudy, annotations: int) -> dict[str, Any]:
         "std": found.std,
         "interval": whole.interval,
         "route": whole.route,
-        "measured": whole.is_measured,
+        "how": whole.how,
         "images": whole.images,
         "images_per_subset": whole.images_per_replicate,
         "subsets": len(whole.map),

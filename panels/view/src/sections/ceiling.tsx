@@ -2,6 +2,8 @@ import React, { useState } from "react";
 import { alphaText, countText, numberOf, plain, pointsText } from "../format";
 import { Card } from "../look/card";
 import { Matrix } from "../look/matrix";
+import { Reading } from "../look/reading";
+import type { Caption } from "../look/reading";
 import { Menu } from "../look/menu";
 import { Plot } from "../look/plot";
 import type { LibraryFigure } from "../look/plot";
@@ -32,7 +34,7 @@ type Spread = {
   greatest: number | null;
 };
 type Subsets = { head: Head; figures: LibraryFigure[]; summary: Spread[]; pools: string[]; pool: string };
-type Pairs = { head: Head; raters: string[]; matrix: (number | null)[][] };
+type Pairs = { head: Head; caption: Caption; raters: string[]; matrix: (number | null)[][] };
 type Checks = { head: Head; caveat: string; criteria: { criterion: string; finding: string; verdict: string }[] };
 type Sent = Shown<"Interval", Intervals> | Shown<"Subsets", Subsets> | Shown<"Raters", Pairs> | Shown<"Checks", Checks>;
 type Acts = Pick<SectionProps<Sent>, "act">;
@@ -146,11 +148,12 @@ function SubsetsPage({ of: { figures, summary, pools, pool }, choose }: { of: Su
   );
 }
 
-function PairsPage({ of: { raters, matrix } }: { of: Pairs }) {
+function PairsPage({ of: { caption, raters, matrix } }: { of: Pairs }) {
   const title = (row: number, column: number) =>
     `${plain(raters[column] ?? "")} measured against ${plain(raters[row] ?? "")}: mAP ${pointsText(matrix[row]?.[column])}`;
   return (
     <Card title="mAP of each rater (column) against each as ground truth (row)">
+      <Reading of={caption} />
       <Matrix label="mAP of every two raters" rows={raters} columns={raters} values={matrix} domain={[0, 1]} show={pointsText} title={title} />
     </Card>
   );

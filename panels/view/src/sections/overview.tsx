@@ -15,7 +15,7 @@ import { Alert, Box, ButtonBase, Stack, Typography } from "../mui";
 import type { SectionProps } from "./section";
 
 /** `panels/data/overview.py` */
-type Ceiling = { value: number; low: Maybe; high: Maybe; is_measured: boolean; route: string };
+type Ceiling = { value: number; low: Maybe; high: Maybe; how: string; route: string };
 export type OverviewRecord = {
   alpha: Maybe;
   interval: Interval;
@@ -138,9 +138,8 @@ function NextSteps({ record, act, go }: Props) {
   );
 }
 
-function ceilingText({ value, low, high, is_measured }: Ceiling): string {
+function ceilingText({ value, low, high, how }: Ceiling): string {
   const interval = low == null || high == null ? "" : ` [${pointsText(low)},\u00a0${pointsText(high)}]`;
-  const how = is_measured ? "measured" : "inferred from alpha";
   return `Ceiling for models: mAP ${pointsText(value)}${interval}, ${how}.`;
 }
 
