@@ -62,6 +62,9 @@ def test_a_filter_narrows_it_down(trio: fo.Dataset) -> None:
     narrowed = panel.look_through(category="cat").record
     assert narrowed["objects"] < whole["objects"]
     assert narrowed["disputes"] == whole["disputes"]  # of all, whatever the filter
+    view = view_of_findings(trio, "variations", ("merged",), category="dog")
+    assert len(view) < len(view_of_findings(trio, "variations", ("merged",)))
+    assert samples_of(trio, panel.look_through(category="dog").act("difference", name="merged")) == view.values("id")
 
 
 def test_its_clicks_lead_to_what_they_are_about(own_trio: fo.Dataset) -> None:
