@@ -4,6 +4,7 @@ import type { Maybe } from "../format";
 import { Box } from "../mui";
 import { Card } from "./card";
 import { Matrix } from "./matrix";
+import { FOCUS } from "./styles";
 import { Note } from "./text";
 
 /** A matrix of the library, as `panels/data/figure.py` sends it. */
@@ -22,7 +23,7 @@ export function Heat({ of, domain = [0, 1], show = alphaText, onClick, hint = ""
   return (
     <Card title={of.title}>
       <Note>{[of.reading, hint].filter(Boolean).join(" ")}</Note>
-      <Box sx={{ overflowX: "auto" }}>
+      <Box tabIndex={onClick ? undefined : 0} sx={{ ...FOCUS, overflowX: "auto" }}>
         <Matrix label={of.title} rows={of.rows} columns={of.columns} values={of.values} domain={domain} show={show} onClick={onClick} />
       </Box>
     </Card>
