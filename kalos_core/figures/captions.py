@@ -97,8 +97,8 @@ CAPTIONS = {
         "convergence, Table 3.",
     ),
     "matrix": Caption(
-        "Each cell: the mAP of one rater's labels as detections, with another rater as ground truth. Two who agree more "
-        "than the others may reach more than the ceiling, which is of all raters together.",
+        "Each cell: the mAP of one rater's labels as detections, with another rater as ground truth. Two who agree "
+        "more than the others may reach more than the ceiling, which is of all raters together.",
         "Modified mAP, 0 to 100: all scores .99, COCO protocol. The two directions differ. Label convergence "
         "(WACV 2025).",
     ),

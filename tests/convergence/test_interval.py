@@ -122,16 +122,37 @@ def test_three_raters_are_inferred_with_a_line_of_ones_own():
     # raters who err alike: the pairs, measured, are near what alpha says
     assert result.measured.mean == pytest.approx(result.convergence.mean, abs=0.05)
     assert result.summary()["is_convergence"].tolist() == [False, True, False]
-    assert result.how.startswith("inferred from alpha with a given line; every two of 3 raters reach ")
+    assert result.replicates.how.startswith("inferred from alpha with a given line; every two of 3 raters reach ")
     published = label_convergence(three, 5, 0.3, thresholds=LEVELS)
-    assert published.how.startswith("inferred from alpha with the line of the paper (LVIS, COCO, Open Images); every")
+    assert published.replicates.how.startswith(
+        "inferred from alpha with the line of the paper (LVIS, COCO, Open Images); every"
+    )
     assert "label convergence Eq. 1" in published.route
     again = published.inferred_with(two.fitted).replicates
     np.testing.assert_allclose(again, two.fitted.map_of(published.alpha).mean(axis=1), **SAME)
     without = label_convergence(three, 5, 0.3, thresholds=LEVELS, solver="greedy")
     assert without.convergence.mean == without.measured.mean
-    assert without.how == "measured between every two of 3 raters, in the mean"
+    assert without.replicates.how == "measured between every two of 3 raters, in the mean"
     assert "no line belongs to KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_neg)" in without.route
+
+
+def test_the_line_of_photographs_is_not_applied_to_volumes():
+    square = [[0, 0], [9, 0], [9, 9], [0, 9]]
+    rows = [
+        {
+            "image": scan,
+            "rater": rater,
+            "category": "nodule",
+            "volume": [{"z": z, "points": square} for z in range(2 + scan % 2 * (rater == "cid"))],
+        }
+        for scan in range(8)
+        for rater in ("ann", "bob", "cid")
+    ]
+    table = Annotations.from_rows(rows, slice_positions={scan: [0.0, 1.0, 2.0] for scan in range(8)})
+    found = label_convergence(table, 3, 0.5, thresholds=(0.5,))
+    assert found.line is None
+    assert found.whole_convergence == found.replicates.whole_map.mean()
+    assert found.replicates.how == "measured between every two of 3 raters, in the mean"
 
 
 def test_raters_who_never_differ_have_no_line():
