@@ -38,6 +38,9 @@ export type OverviewRecord = {
 };
 type Props = SectionProps<OverviewRecord>;
 
+/** What raters do more often than the others, a line each: as many as there is room for. */
+const MOST_HABITS = 2;
+
 /** How good the labels are, who and what is the problem, and what to do next, on one screen. */
 export function Overview(props: Props) {
   const { record } = props;
@@ -57,7 +60,7 @@ export function Overview(props: Props) {
   );
 }
 
-function Agreement({ record: { alpha, interval, bands, notation, sentences }, go }: Props) {
+function Agreement({ record: { alpha, interval, bands, notation, sentences, habits }, go, act }: Props) {
   return (
     <Card title={sentences.Images ?? "Agreement"}>
       <Box sx={{ display: "grid", gridTemplateColumns: "auto minmax(0, 1fr)", columnGap: 1.5, alignItems: "center" }}>
@@ -69,6 +72,11 @@ function Agreement({ record: { alpha, interval, bands, notation, sentences }, go
         </ButtonBase>
         <Scale alpha={alpha} interval={interval} bands={bands} />
       </Box>
+      <Stack alignItems="stretch">
+        {habits.slice(0, MOST_HABITS).map(({ text, arguments: habit }) => (
+          <Step key={text} lines={1} onClick={() => act("rate", habit)}>{text}</Step>
+        ))}
+      </Stack>
     </Card>
   );
 }
@@ -102,13 +110,12 @@ function Differences({ record: { differences, sentences }, frame, act, go }: Pro
   );
 }
 
-function Furthest({ record: { furthest, habits, sentences }, frame, act, go }: Props) {
+function Furthest({ record: { furthest, sentences }, frame, act, go }: Props) {
   const rows = furthest.map((one) => ofAlpha(one, frame.colours.raters[one.name]));
   return (
     <Card title={sentences.Raters ? `${plain(furthest[0]?.name ?? "")} is furthest from the others.` : "Raters"}
       action={<More onClick={() => go("Raters")}>all</More>}>
       <Ranked rows={rows} domain={domainOf(furthest)} onClick={(name) => act("rater", { name })} />
-      {habits.map(({ text, arguments: habit }) => <Step key={text} onClick={() => act("rate", habit)}>{text}</Step>)}
     </Card>
   );
 }
@@ -143,13 +150,15 @@ function ceilingText({ value, low, high, how }: Ceiling): string {
   return `Ceiling for models: mAP ${pointsText(value)}${interval}, ${how}.`;
 }
 
-function Step({ children, title, onClick }: { children: string | undefined; title?: string; onClick: () => void }) {
+type StepProps = { children: string | undefined; title?: string; lines?: number; onClick: () => void };
+
+function Step({ children, title, lines = 2, onClick }: StepProps) {
   return (
     <ButtonBase title={[children, title].filter(Boolean).join("\n")} onClick={onClick}
       sx={{ ...FOCUS, justifyContent: "flex-start", textAlign: "left", fontSize: 12.5, lineHeight: 1.3, py: "1px", px: 0.5,
         borderRadius: 1, "&:hover": { bgcolor: "action.hover" } }}>
       <Box component="span" aria-hidden sx={{ mr: 0.75, color: "primary.main" }}>→</Box>
-      <Box component="span" sx={TWO_LINES}>{children}</Box>
+      <Box component="span" sx={{ ...TWO_LINES, WebkitLineClamp: lines }}>{children}</Box>
     </ButtonBase>
   );
 }
