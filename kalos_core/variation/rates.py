@@ -153,6 +153,11 @@ class Habit:
         How often, and of how many objects or own labels.
     others, others_of : int
         The same of all other raters together.
+
+    Examples
+    --------
+    >>> Habit("ann", "missing", 17, 70, 3, 140).text("bottle")
+    'ann misses 17 of 70 objects, mostly bottle; the others 3 of 140'
     """
 
     rater: str
