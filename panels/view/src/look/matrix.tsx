@@ -17,8 +17,14 @@ type MatrixProps = {
   onClick?: (row: number, column: number) => void;
 };
 
+/** Names of many columns. */
+const UPRIGHT = { writingMode: "vertical-rl", transform: "rotate(180deg)", maxHeight: 90, textAlign: "left", overflow: "hidden" } as const;
+
 /** A name breaks where it has to: columns stay narrow. */
 const HEAD = { fontWeight: 500, fontSize: 12.5, lineHeight: 1.2, px: 0.25, overflowWrap: "anywhere", hyphens: "auto" } as const;
+
+/** Columns beyond which cells are small and names stand upright. */
+const FEW = 7;
 
 /** How full the colour of a value is: 0 to 1. */
 export function strengthOf(value: number, [from, to]: readonly [number, number]): number {
@@ -27,13 +33,15 @@ export function strengthOf(value: number, [from, to]: readonly [number, number])
 
 /** Values of every two names; a cell is a click. */
 export function Matrix({ label, rows, columns, values, domain, show, title, onClick }: MatrixProps) {
+  const isSmall = columns.length > FEW;
+  const head = isSmall ? { ...HEAD, ...UPRIGHT } : { ...HEAD, minWidth: 48, maxWidth: 64 };
   return (
-    <Box component="table" aria-label={label} sx={{ borderCollapse: "separate", borderSpacing: 2, fontSize: 13 }}>
+    <Box component="table" aria-label={label} sx={{ borderCollapse: "separate", borderSpacing: isSmall ? 1 : 2, fontSize: 13 }}>
       <thead>
         <tr>
           <td />
           {columns.map((name, at) => (
-            <Box component="th" scope="col" key={at} sx={{ ...HEAD, minWidth: 48, maxWidth: 64 }}>
+            <Box component="th" scope="col" key={at} sx={head}>
               <Name of={name} />
             </Box>
           ))}
@@ -42,7 +50,7 @@ export function Matrix({ label, rows, columns, values, domain, show, title, onCl
       <tbody>
         {rows.map((name, row) => (
           <tr key={row}>
-            <Box component="th" scope="row" sx={{ ...HEAD, textAlign: "right", maxWidth: 120 }}>
+            <Box component="th" scope="row" sx={{ ...HEAD, textAlign: "right", maxWidth: isSmall ? 70 : 120 }}>
               <Name of={name} />
             </Box>
             {columns.map((_, column) => {
@@ -54,6 +62,7 @@ export function Matrix({ label, rows, columns, values, domain, show, title, onCl
                       text={show(value)}
                       title={title?.(row, column)}
                       strength={strengthOf(value, domain)}
+                      isSmall={isSmall}
                       onClick={onClick && (() => onClick(row, column))}
                     />
                   )}
@@ -67,18 +76,18 @@ export function Matrix({ label, rows, columns, values, domain, show, title, onCl
   );
 }
 
-type CellProps = { text: string; title?: string; strength: number; onClick?: () => void };
+type CellProps = { text: string; title?: string; strength: number; isSmall: boolean; onClick?: () => void };
 
-function Cell({ text, title, strength, onClick }: CellProps) {
+function Cell({ text, title, strength, isSmall, onClick }: CellProps) {
   const sx = {
     ...NUMBERS,
     ...FOCUS,
     position: "relative",
-    minWidth: 48,
+    minWidth: isSmall ? 26 : 48,
     width: "100%",
-    height: 26,
+    height: isSmall ? 20 : 26,
     borderRadius: 0.5,
-    fontSize: 13,
+    fontSize: isSmall ? 11 : 13,
     "&::before": {
       content: '""',
       position: "absolute",
