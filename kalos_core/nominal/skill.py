@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,6 +27,17 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-9
 """Probabilities that differ by less are equal."""
+
+SMALLEST = 1e-6
+"""Expected errors below which nothing can be said of how they are spread."""
+
+ERRORS = 3.0
+"""Standard errors of the dispersion beyond which raters are said to err on the same items."""
+
+TOO_SURE = (
+    "The probabilities are too high: raters err on the same items far more often than chance, while they are computed "
+    "as if everybody erred independently."
+)
 
 NORMAL = 1.959963984540054
 """Quantile of the normal distribution that bounds a 95 % interval."""
@@ -71,6 +83,9 @@ class LabelTruth(Result):
         0 where the estimate is made in one step.
     converged : bool
         Whether it ended because nothing changed any more.
+    dispersion, dispersion_error : float
+        How far the right answers to an item depend on each other, and the standard error where they do not: 1 where
+        raters err independently, more where they err on the same items; see `errs_together`. NaN without errors.
 
     Examples
     --------
@@ -97,6 +112,17 @@ class LabelTruth(Result):
     overturned: int
     iterations: int
     converged: bool
+    dispersion: float = math.nan
+    dispersion_error: float = math.nan
+
+    @property
+    def errs_together(self) -> bool:
+        """Whether raters err on the same items far more often than chance: then `probability` is far too high.
+
+        The model takes errors for independent, given the class. `dispersion` is the variance of the number of right
+        answers to an item over the one of the model, taken over all items (the estimated class being the true one).
+        """
+        return self.dispersion > 1 + ERRORS * self.dispersion_error
 
     @property
     def confidence(self) -> NDArray[np.float64]:
@@ -148,6 +174,8 @@ class LabelTruth(Result):
         text = "" if self.converged else f"; NOT SETTLED after {number_of(self.iterations, 'iteration')}"
         if self.overturned:
             text += f"; DOUBTFUL: {self.overturned:,} have another label than all of their raters gave"
+        if self.errs_together:
+            text += f"; TOO SURE: raters err on the same items (dispersion {self.dispersion:.1f}, 1 if independently)"
         return text
 
     @property
@@ -326,13 +354,14 @@ def dawid_skene(values: LabelTable | ArrayLike, settings: DawidSkeneArguments) -
         right = found.probability
     found.confusion[rater_answers == 0] = np.nan
     skill, interval = _skill(patterns, right)
-    return LabelTruth(
+    probability = np.concatenate([found.probability, found.prior[None]])[patterns.of_item]  # -1: the prior
+    made = LabelTruth(
         question=given.question,
         model=settings.model,
         items=given.items,
         raters=given.raters,
         classes=given.classes,
-        probability=np.concatenate([found.probability, found.prior[None]])[patterns.of_item],  # -1: the prior
+        probability=probability,
         confusion=found.confusion,
         prior=found.prior,
         skill=skill,
@@ -343,6 +372,25 @@ def dawid_skene(values: LabelTable | ArrayLike, settings: DawidSkeneArguments) -
         iterations=found.iterations,
         converged=found.converged,
     )
+    dispersion, error = _dispersion(given, made.label_codes, found.confusion)
+    return replace(made, dispersion=dispersion, dispersion_error=error)
+
+
+def _dispersion(given: _Given, labels: NDArray[np.intp], confusion: NDArray[np.float64]) -> tuple[float, float]:
+    """`LabelTruth.dispersion` and its error, from the second and fourth cumulant of sums of Bernoulli variables."""
+    label = labels[given.item]
+    known = label >= 0
+    item, rater, label = given.item[known], given.rater[known], label[known]
+    expected = confusion[rater, label, label]
+    variance = expected * (1 - expected)
+    over, allowed, fourth = (
+        np.bincount(item, values, len(given.items))
+        for values in ((given.answer[known] == label) - expected, variance, variance * (1 - 6 * variance))
+    )
+    total = allowed.sum()
+    if not total > SMALLEST:
+        return math.nan, math.nan
+    return float((over**2).sum() / total), float(np.sqrt((2 * allowed**2 + fourth).sum()) / total)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from scipy.stats import binomtest
 from kalos_core import NOT_ASSIGNED, InputError, dawid_skene, majority_vote, staple
 from kalos_core.nominal import SKILL_MODELS
 from kalos_core.nominal.expectation import Patterns, expectation_maximisation, own_confusion
+from kalos_core.nominal.skill import _dispersion, _Given
 from tests.nominal_tables import dawid_skene_by_loops, table_of
 from tests.tiers import pairwise
 
@@ -111,6 +112,42 @@ def test_bluebirds(bluebirds):
     assert (options[majority_vote(table.counts()).winner] == truth).mean() == pytest.approx(82 / 108)
     marked = staple(table.values().T[:, None, :].astype(bool)).mask[0]
     assert (options[marked.astype(int)] == truth).mean() == pytest.approx(97 / 108, abs=0.01)
+
+
+@pytest.mark.parametrize(("model", "right", "dispersion"), [("one_coin", 63, 6.6), ("confusion", 97, 2.4)])
+def test_bluebirds_are_surer_than_right_and_it_is_said(bluebirds, model, right, dispersion):
+    """More than 99 % sure, 58 % right: some birds mislead almost everybody."""
+    table, truth = bluebirds
+    found = dawid_skene(table, model=model)
+    assert ((found.labels == truth).sum(), found.confidence.mean() > 0.99) == (right, True)
+    assert found.dispersion == pytest.approx(dispersion, abs=0.05)
+    assert found.errs_together
+    assert "TOO SURE: raters err on the same items" in found.headline
+
+
+def test_dispersion_by_hand():
+    """Answers right in .8 each, four to an item: 2 of 10 items all wrong, 8 all right: (2 * 3.2^2 + 8 * .8^2) / 6.4."""
+    values = [["a"] * 4] * 5 + [["b"] * 4] * 5
+    found = dawid_skene(values, added=0)
+    assert np.isnan(found.dispersion)  # nobody errs
+    coin = np.array([[0.8, 0.2], [0.2, 0.8]])
+    given = _Given.of([["a"] * 4] * 8 + [["b"] * 4] * 2, None)
+    value, error = _dispersion(given, np.zeros(10, np.intp), np.tile(coin, (4, 1, 1)))
+    assert value == pytest.approx((2 * 3.2**2 + 8 * 0.8**2) / 6.4)
+    assert error == pytest.approx(np.sqrt(10 * (2 * 0.64**2 + 4 * 0.16 * (1 - 6 * 0.16))) / 6.4)
+
+
+def test_who_errs_independently_is_not_called_too_sure():
+    """By simulation: the error of 40 dispersions is what they scatter by, and none of them stands out."""
+    found = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(0, 2, 150)
+        values = np.where(rng.random((150, 12)) < 0.8, truth[:, None], 1 - truth[:, None])
+        found.append(dawid_skene(values))
+    assert not any(one.errs_together for one in found)
+    errors = [one.dispersion_error for one in found]
+    assert np.std([one.dispersion for one in found]) == pytest.approx(np.mean(errors), rel=0.35)
 
 
 # ---- against loops over plain answers ----

@@ -11,6 +11,7 @@ from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.labels import majority_dots, majority_title, rejection_title
 from kalos_core.nominal import LabelTruth
+from kalos_core.nominal.skill import TOO_SURE
 from kalos_core.text import shown
 
 FEW_ANSWERS = 3
@@ -86,6 +87,8 @@ def truth_doubts(run: LabelRun, found: LabelTruth) -> Iterator[str]:
             f"Do not use it: {have} another label than all of the raters gave: classes were probably taken for one "
             "another, as there are too few images, or too few of a class."
         )
+    if found.errs_together:
+        yield TOO_SURE
     if not found.converged:
         yield "Not settled: the estimation was ended before its numbers stood still."
 

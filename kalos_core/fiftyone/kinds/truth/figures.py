@@ -17,6 +17,7 @@ from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.pixels import performance_dots
 from kalos_core.nominal import LabelTruth
+from kalos_core.nominal.skill import TOO_SURE
 from kalos_core.text import shown
 
 FEW_RATERS = 4
@@ -88,6 +89,8 @@ def truth_doubts(estimate: LabelTruth) -> Iterator[str]:
             f"Do not use it: {have} another class than all their raters gave, or none: classes were probably taken "
             "for one another."
         )
+    if estimate.errs_together:
+        yield TOO_SURE
     if not estimate.converged:
         yield "Not settled: the estimation was ended before its numbers stood still."
 
