@@ -18,6 +18,7 @@ from kalos_core.fiftyone.runs.stored import count_changes, find_analysis
 from kalos_core.figures.common import COLOURS
 
 from .data.base import WHOLE, Asked, DataSection, Led
+from .data.disputes import choices_in
 from .parts.answers import View, answered, as_text, question
 from .parts.deciding import Deciding
 from .parts.events import PLUGIN, Context, go_back, remember, show_view
@@ -197,12 +198,14 @@ def listed_sections(ctx: Context, analysis: Analysis) -> Iterator[Listed]:
 
 def choices_of(ctx: Context, analysis: Analysis) -> dict[str, list[str]]:
     """What the filter can be set to."""
-    run = analysis.runs.get("agreement")
-    difficulty = None if run is None else kf.load_details(ctx.dataset, run.key).details.class_difficulty
+    run, tags = analysis.runs.get("agreement"), ctx.dataset.distinct("tags")
+    if run is None:
+        return {**choices_in(ctx.dataset, analysis), "tag": tags}
+    difficulty = kf.load_details(ctx.dataset, run.key).details.class_difficulty
     return {
-        "category": [] if difficulty is None or isinstance(difficulty, Undefined) else difficulty.category.tolist(),
-        "rater": [] if run is None else run.metrics["raters"],
-        "tag": ctx.dataset.distinct("tags"),
+        "category": [] if isinstance(difficulty, Undefined) else difficulty.category.tolist(),
+        "rater": run.metrics["raters"],
+        "tag": tags,
     }
 
 

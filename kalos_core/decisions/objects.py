@@ -374,7 +374,7 @@ def against_in(agreement: Matched, decisions: Iterable[Decision], nothing: str =
                 len(found),
                 asked[key[0]],
                 len(found) / asked[key[0]],
-                [label for labels in found for label in labels],
+                list(dict.fromkeys(label for labels in found for label in labels)),
             )
             for key, found in against.items()
         ],

@@ -70,7 +70,7 @@ class LabelSource:
         The field and the path of its labels, such as ``"r1"`` and ``"r1.detections"``; equal for a single label.
     rater, attribute : str, optional
     is_synthetic : bool
-        Whether the rater was generated: they were assigned wherever the field is there.
+        Whether the rater was generated, or is what people decided: assigned wherever the field is there.
     """
 
     field: str
@@ -120,7 +120,7 @@ def rater_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
 
 
 def marked_fields(samples: Any, mark: str) -> list[str]:
-    """Fields that say of themselves to be `SYNTHETIC` or `ESTIMATED`."""
+    """Fields that say of themselves to be `SYNTHETIC`, `ESTIMATED` or `DECIDED`."""
     schema = samples.get_field_schema(ftype=fo.EmbeddedDocumentField)
     return [name for name, field in schema.items() if mark in (field.info or {})]
 
@@ -206,7 +206,7 @@ def sources_of(samples: Any, selection: Selection, family: Family = OBJECTS) -> 
     reference: str | None = None
     if selection.reference is not None:
         (reference,) = resolve_fields(samples, [selection.reference], family, "reference")
-    made = set(synthetic_fields(samples))
+    made = {*synthetic_fields(samples), *marked_fields(samples, DECIDED)}
     return [
         LabelSource(field, paths[field], name, None, field in made)
         for name, field in fields.items()

@@ -9,7 +9,6 @@ from typing import Any
 
 from bson import ObjectId
 
-from kalos_core._agreement import Agreement
 from kalos_core.decisions import Decision
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import collection, journaled, now, reload_samples
@@ -185,15 +184,6 @@ def stored_decisions(samples: Any, key: str) -> Iterable[tuple[str, list[dict[st
     for document in collection(samples).find({f"{field}.0": {"$exists": True}}, {field: True}):
         yield str(document["_id"]), document[field]
     load_decidable(samples, key)  # says so if somebody renamed or deleted the run while they were read
-
-
-def still_of_units(samples: Any, key: str, agreement: Agreement) -> tuple[list[Decision], list[Decision]]:
-    """The decisions that count whose labels still are units, and the others: their labels were changed since."""
-    matched, made = MatchedUnits.of_run(agreement), decisions(samples, key)
-    fits = [matched.are_units([str(key) for key in one.labels]) for one in made]
-    return [one for one, fit in zip(made, fits, strict=True) if fit], [
-        one for one, fit in zip(made, fits, strict=True) if not fit
-    ]
 
 
 @dataclass(frozen=True)
