@@ -49,7 +49,7 @@ export function Crop({ path, size, outlines, label, only, height = "46vh", isWho
   return (
     <svg viewBox={`${x} ${y} ${width} ${high}`} role="img" aria-label={label}
       style={{ width: "100%", maxHeight: height, display: "block", borderRadius: 6, background: "#0003" }}>
-      <image href={getSampleSrc(path)} width={size[0]} height={size[1]} preserveAspectRatio="none" />
+      <image href={getSampleSrc(path)} width={size[0]} height={size[1]} preserveAspectRatio={outlines.length ? "none" : "xMidYMid meet"} />
       {outlines.map((outline) => (
         <OutlineOf key={outline.id} outline={outline} radius={width / 90} isPale={Boolean(only) && only !== outline.rater} />
       ))}

@@ -1,5 +1,5 @@
 import React from "react";
-import { alphaText, countText, intervalText, plain, pointsText } from "../format";
+import { alphaText, countText, intervalText, numberOf, plain, pointsText } from "../format";
 import type { Interval, Maybe } from "../format";
 import { domainOf, ofAlpha } from "../look/alphas";
 import type { Ranking } from "../look/alphas";
@@ -74,13 +74,13 @@ function Agreement({ record: { alpha, interval, bands, notation, sentences }, go
 }
 
 function Figures({ record: { images, raters, objects, disputes }, go }: Props) {
-  const decided = `${countText(disputes.decided)} of ${countText(disputes.all)} decided`;
+  const decided = `${countText(disputes.decided)} of ${numberOf(disputes.all, "decision")} made`;
   return (
     <Box sx={{ display: "grid", gap: 1, gridTemplateColumns: "repeat(4, auto)" }}>
       <Figure value={countText(images)} name={images === 1 ? "image" : "images"} onClick={() => go("Images")} />
       <Figure value={countText(raters)} name="raters" onClick={() => go("Raters")} />
       <Figure value={countText(objects)} name={objects === 1 ? "object" : "objects"} onClick={() => go("Classes")} />
-      <Figure value={countText(disputes.open)} name="open disputes" title={decided} onClick={() => go("Decide")} />
+      <Figure value={countText(disputes.open)} name={disputes.open === 1 ? "decision to make" : "decisions to make"} title={decided} onClick={() => go("Decide")} />
     </Box>
   );
 }
