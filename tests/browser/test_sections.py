@@ -53,7 +53,7 @@ OBJECTS: Pages = {
         "Raters": "",
         "Checks": "Can the data carry this?",
     },
-    "Decide": {"": "units in dispute decided"},
+    "Decide": {"": "decisions made"},
     "Training list": {"": ""},
     "Guideline": {"": ""},
     "Results": {"": "Hand over"},

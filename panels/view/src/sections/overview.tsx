@@ -38,8 +38,30 @@ export type OverviewRecord = {
 };
 type Props = SectionProps<OverviewRecord>;
 
+/** `panels/data/sentences.py`: where no objects are. */
+type Said = { said: { text: string; leads_to: string }[] };
+
 /** How good the labels are, who and what is the problem, and what to do next, on one screen. */
-export function Overview(props: Props) {
+export function Overview(props: SectionProps<OverviewRecord | Said>) {
+  const { record } = props;
+  return "said" in record ? <Sentences {...props} record={record} /> : <Dashboard {...props} record={record} />;
+}
+
+/** What matters about image-level labels and masks; each sentence leads to what it is of. */
+function Sentences({ record: { said }, frame, go }: SectionProps<Said>) {
+  const shown = new Set(frame.sections.map(({ name }) => name));
+  return (
+    <Card title="What matters">
+      <Stack alignItems="stretch">
+        {said.map(({ text, leads_to }) =>
+          shown.has(leads_to) ? <Step key={text} onClick={() => go(leads_to)}>{text}</Step>
+            : <Typography key={text} sx={{ fontSize: 12.5, px: 0.5 }}>{text}</Typography>)}
+      </Stack>
+    </Card>
+  );
+}
+
+function Dashboard(props: Props) {
   const { record } = props;
   return (
     <Stack spacing={1}>
