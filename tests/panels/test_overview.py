@@ -100,7 +100,7 @@ def test_image_level_labels_are_said_in_sentences_that_lead_on() -> None:
     panel = Workbench(dataset).load()
     assert panel.state["section"] == "Overview"
     said = {one["leads_to"]: one["text"] for one in panel.record["said"]}
-    assert said["Decide"] == "0 % (0 of 3) of 3 decisions about disputes are made." or "of 3 decisions" in said["Decide"]
+    assert said["Decide"].endswith("of 3 decisions about disputes are made.")
     assert said.keys() <= {"Questions", "Raters", "Decide", "Runs"}
     (unit,) = kf.disputed_units(dataset, "labels", kf.next_dispute(dataset, "labels"))
     kf.decide(dataset, "labels", unit.labels, "none")

@@ -136,7 +136,7 @@ function Units({ record: { rows, raters, note }, desk, ask, sample }: { record: 
   return (
     <Box sx={{ overflowX: "auto" }}>
       <Typography color="text.secondary" sx={{ fontSize: 12 }}>
-        What every rater gave each {desk.queue.unit}: a click selects the labels. {note}
+        What every rater gave each {desk.queue.unit}{rows.some(({ labels }) => labels.length) ? ": a click selects the labels" : ""}. {note}
       </Typography>
       <Sortable label="What every rater gave" rows={rows} columns={columns} keyOf={({ number }) => String(number)} onClick={choose} />
     </Box>
