@@ -44,9 +44,8 @@ class DisputedAnswer:
     @property
     def against(self) -> list[str]:
         """Raters whose answer is not the one that most gave; all of them where several are."""
-        votes = Counter(self.given.values())
-        (most, count), *others = votes.most_common()
-        tied = bool(others) and others[0][1] == count
+        votes = Counter(self.given.values()).most_common(2)
+        most, tied = votes[0][0], votes[0][1] == votes[-1][1]
         return [rater for rater, label in self.given.items() if tied or label != most]
 
 
