@@ -312,7 +312,8 @@ class _OfImageLabels(_OfQueue):
         return tuple(name for name in self.DECISIONS if name not in gone)
 
     def said(self, entry: Entry) -> dict[str, str]:
-        votes: list[tuple[str | None, int]] = Counter(entry["given"]).most_common(2)
+        counts: Counter[str | None] = Counter(entry["given"])
+        votes = counts.most_common(2)
         most, tied = votes[0][0], votes[0][1] == votes[-1][1]
         leading = f"most gave {self.NOTHING if most is None else plain(most)}"
         found = {}
