@@ -69,11 +69,14 @@ MASKS: Pages = {
     },
     "Truth": {"": "Click a row to compare raters with it"},
     "Ranking": {"Detectors": "The best depends on the reference", "Curves": "sharp reaches"},
-    "Decide": {"": "regions in dispute decided"},
+    "Overview": {"": "What matters"},
+    "Decide": {"": "decisions made"},
     "Results": {"": "Hand over"},
 }
 
 LABELS: Pages = {
+    "Overview": {"": "What matters"},
+    "Decide": {"": "decisions made"},
     "Questions": {
         "Agreement": "Coefficients of each question",
         "Concepts": "",
