@@ -86,6 +86,9 @@ export function Decider({ desk, nothing, isBeside = false }: DeciderProps) {
         <Box sx={{ display: "grid", gap: 1, gridTemplateColumns: "repeat(auto-fit, minmax(min(250px, 100%), 1fr))" }}>
           <Seen dispute={now} queue={desk.queue} only={only} isWhole={isWhole} isBeside={isBeside} />
           <Box>
+            {desk.queue.questions > 1 && (
+              <Typography component="h3" noWrap sx={{ fontSize: 14, fontWeight: 600, mb: 0.5 }}><bdi>{plain(now.question)}</bdi></Typography>
+            )}
             <Last dispute={now} queue={desk.queue} />
             <Choices choices={choices} queue={desk.queue} onChoose={choose} onPoint={setOnly} />
             {typed.length > 0 && (
@@ -159,8 +162,7 @@ type SeenProps = { dispute: Dispute; queue: Queue; only: string | null; isWhole:
 function Seen({ dispute, queue, only, isWhole, isBeside }: SeenProps) {
   const { file, alpha, given, size, path } = dispute;
   const label = `${[plain(file), queue.questions > 1 ? plain(dispute.question) : ""].filter(Boolean).join(", ")}: ${given.map(({ rater, text }) => `${plain(rater)}: ${plain(text)}`).join("; ")}`;
-  const asked = queue.questions > 1 ? plain(dispute.question) : "";
-  const about = [asked, plain(file), alpha == null ? "" : `${queue.measure} ${alphaText(alpha)}`];
+  const about = [plain(file), alpha == null ? "" : `${queue.measure} ${alphaText(alpha)}`];
   if (dispute.units > 1) about.push(`${numberOf(dispute.units, queue.unit)}: a whole and its parts`);
   return (
     <Box sx={{ minWidth: 0 }} data-cy="crop" data-id={dispute.id}>
