@@ -25,6 +25,7 @@ import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.app import ARRANGED as SENT_BY_THE_APP
 from kalos_core.fiftyone.app import download, open_panels, reload_dataset
+from kalos_core.fiftyone.deciding.kinds import is_decidable
 from kalos_core.fiftyone.runs.keys import free_run_key
 from kalos_core.fiftyone.runs.table import Kind, Run
 from kalos_core.options import Declared, arguments_of, declared_by
@@ -165,8 +166,12 @@ class OfRun(Action):
         """Call the function of its name."""
         return getattr(kf, self.NAME)(ctx.dataset, key, **given)
 
+    def runs(self, dataset: Any) -> list[Run[Any, Any, Any, Any]]:
+        """Those that it can be called on, the one that is proposed first."""
+        return kf.list_runs(dataset, self.KIND or None, info=True)
+
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
-        runs = [] if ctx.dataset is None else kf.list_runs(ctx.dataset, self.KIND or None, info=True)
+        runs = [] if ctx.dataset is None else self.runs(ctx.dataset)
         kinds = {run.key: kf.KINDS[run.kind].title for run in runs}
         options = {"descriptions": kinds, "required": not self.KIND}
         key = forms.add_run(ctx, inputs, list(kinds), self.KIND or "run", self.KEY_NAME, **options)
@@ -185,8 +190,9 @@ class OfRun(Action):
         self.check_params(ctx)
         takes = arguments_of(getattr(kf, self.NAME))  # the App adds the panel that asked, and what it is given
         given = {name: value for name, value in ctx.params.items() if value is not None and name in takes}
-        newest = kf.list_runs(ctx.dataset, self.KIND) if self.KIND else []
-        key = given.pop(self.KEY_NAME, None) or next(iter(newest), "")
+        key = given.pop(self.KEY_NAME, None)
+        if not key:
+            key = next((run.key for run in (self.runs(ctx.dataset) if self.KIND else ())), "")
         found = self.call(ctx, key, given)
         reload_dataset(ctx)
         reload_panels(ctx)
@@ -194,19 +200,32 @@ class OfRun(Action):
 
 
 class OfAgreement(OfRun):
-    """An operator that does something with the disputes of an agreement."""
+    """An operator that does something with an agreement; with one of other `KINDS` where there is none of objects."""
 
     KIND = "agreement"
     KEY_NAME = "key"
+    KINDS: ClassVar[Sequence[str]] = (KIND,)
+
+    def runs(self, dataset: Any) -> list[Run[Any, Any, Any, Any]]:
+        found = [run for run in kf.list_runs(dataset, self.KINDS, info=True) if is_decidable(run)]
+        return sorted(found, key=lambda run: self.KINDS.index(run.kind))
+
+
+MEDIA = {".csv": "text/csv", ".html": "text/html", ".json": "application/json"}
+"""Ending of a file -> its media type."""
 
 
 class Download(OfAgreement):
     """An operator whose function writes a file: downloaded in the browser, or written where a path says.
 
-    `ENDING` and `MEDIA` are the ending of its name and its media type; `stem` answers the default name without ending.
+    `ENDING` is the ending of its name; `stem` answers the default name without ending.
     """
 
-    ENDING = MEDIA = ""
+    ENDING = ""
+
+    def ending(self, dataset: Any, key: str) -> str:
+        """The ending of its name."""
+        return self.ENDING
 
     def stem(self, dataset: Any, key: str) -> str:
         """The name of the file without its ending."""
@@ -221,7 +240,7 @@ class Download(OfAgreement):
 
     def _file(self, ctx: Context, key: str) -> str:
         name = re.sub(r"[^\w.-]+", "_", self.stem(ctx.dataset, key))
-        return f"{name}.{self.ENDING}"
+        return f"{name}.{self.ending(ctx.dataset, key)}"
 
     def call(self, ctx: Context, key: str, given: dict[str, Any]) -> Path:
         path = (given.pop("path", None) or "").strip()
@@ -232,7 +251,7 @@ class Download(OfAgreement):
             raise InputError(f"{self.NAME}: expected the path of a file, as no browser would download it, got none")
         with TemporaryDirectory() as folder:
             written = Path(write(ctx.dataset, key, Path(folder, self._file(ctx, key)), **given))
-            download(ctx, written.name, self.MEDIA, written.read_bytes())
+            download(ctx, written.name, MEDIA[written.suffix], written.read_bytes())
         return Path(written.name)
 
     def summary(self, params: Mapping[str, Any], found: Path) -> dict[str, Any]:

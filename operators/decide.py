@@ -8,6 +8,7 @@ import fiftyone.operators.types as types
 import kalos_core.fiftyone as kf
 from kalos_core.decisions import Decision
 from kalos_core.display import number_of
+from kalos_core.fiftyone.deciding.kinds import DECIDABLE, deciding_of
 
 from . import base, widgets
 from .widgets import Context
@@ -16,21 +17,28 @@ from .widgets import Context
 class Decide(base.OfAgreement):
     NAME, LABEL = "decide", "Decide about labels"
     DESCRIPTION = "Settle a disagreement: what is right about the unit of the selected labels, which stay as they are"
+    KINDS = tuple(DECIDABLE)
     ICON, RESULT = "/assets/agreement.svg", "Decided"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         selected = [label["label_id"] for label in ctx.selected_labels]
+        run = kf.load_metrics(ctx.dataset, key)
         about = "Ids of labels of one unit, or of a whole and its parts; by default those selected"
         inputs.list("labels", types.String(), default=selected, label="Labels", description=about, required=True)
-        decision = widgets.add_dropdown(inputs, "decision", kf.DECISIONS, label="Decision", required=True)
+        decision = widgets.add_dropdown(
+            inputs, "decision", DECIDABLE[run.kind].DECISIONS, label="Decision", required=True
+        )
         if ctx.params.get("decision") == "take":
-            raters = kf.load_metrics(ctx.dataset, key).metrics["raters"]
-            widgets.add_dropdown(inputs, "rater", raters, label="Who is right", required=True)
+            widgets.add_dropdown(inputs, "rater", run.metrics["raters"], label="Who is right", required=True)
         elif ctx.params.get("rater"):
             widgets.refuse(decision, "A rater is right only where one rater is taken")
+        if ctx.params.get("decision") == "label":
+            labels = deciding_of(ctx.dataset, run).classes["classes"]
+            widgets.add_dropdown(inputs, "category", labels, label="Which label is right", required=True)
         inputs.str("note", default="", label="Note")
         inputs.str("who", default="", label="Who decides")
 
     def summary(self, params: Mapping[str, Any], found: Decision) -> dict[str, Any]:
-        text = f"{kf.DECISIONS[found.decision]}: decided about {number_of(len(found.labels), 'label')}."
+        words = kf.LABEL_DECISIONS | kf.DECISIONS
+        text = f"{words[found.decision]}: decided about {number_of(len(found.labels), 'label')}."
         return {**params, "labels": list(found.labels), "text": text}

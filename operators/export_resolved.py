@@ -1,10 +1,12 @@
-"""Write resolved labels as a COCO file."""
+"""Write resolved labels as a file."""
 
 from typing import Any
 
 import fiftyone.operators.types as types
 
+import kalos_core.fiftyone as kf
 from kalos_core.decisions import UNDECIDED
+from kalos_core.fiftyone.kinds.resolved.resolving import RESOLVING
 
 from . import base, widgets
 from .widgets import Context
@@ -12,15 +14,18 @@ from .widgets import Context
 
 class ExportResolved(base.Download):
     NAME, LABEL = "export_resolved", "Export resolved labels"
-    DESCRIPTION = "A COCO file of what raters agree on and of what was decided, with who decided it"
+    DESCRIPTION = "A file (COCO, or a table of image-level labels) of what raters agree on and what was decided"
+    KINDS = tuple(RESOLVING)
     ICON, RESULT = "/assets/agreement.svg", "Exported"
-    ENDING, MEDIA = "json", "application/json"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         super().add_options(ctx, inputs, key)
         widgets.add_dropdown(
             inputs, "undecided", UNDECIDED, default="majority", label="Of units that nobody has decided"
         )
+
+    def ending(self, dataset: Any, key: str) -> str:
+        return RESOLVING[kf.load_metrics(dataset, key).kind].ENDING
 
     def stem(self, dataset: Any, key: str) -> str:
         return f"{dataset.name}-{key}-resolved"

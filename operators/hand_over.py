@@ -6,6 +6,7 @@ from typing import Any
 import fiftyone as fo
 import fiftyone.operators.types as types
 
+from kalos_core.fiftyone.deciding.kinds import DECIDABLE
 from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
 
 from . import base, forms, widgets
@@ -15,6 +16,7 @@ from .widgets import Context
 class HandOver(base.OfAgreement):
     NAME, LABEL = "hand_over", "Hand over open disputes"
     DESCRIPTION = "Let somebody annotate the samples with open disputes anew, by an annotation back end of FiftyOne"
+    KINDS = tuple(DECIDABLE)
     ICON, RESULT = "/assets/agreement.svg", "Handed over"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:

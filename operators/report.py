@@ -12,7 +12,7 @@ class WriteReport(base.Download):
     NAME, LABEL = "report", "Write a report"
     DESCRIPTION = "One HTML file with all that an analysis says, to be sent and printed; it needs no network"
     ICON, RESULT = "/assets/agreement.svg", "Report"
-    ENDING, MEDIA = "html", "text/html"
+    ENDING = "html"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         super().add_options(ctx, inputs, key)

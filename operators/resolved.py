@@ -9,6 +9,7 @@ import kalos_core.fiftyone as kf
 from kalos_core.decisions import UNDECIDED
 from kalos_core.display import number_of
 from kalos_core.fiftyone.kinds.resolved.kind import ResolvedRun
+from kalos_core.fiftyone.kinds.resolved.resolving import RESOLVING
 from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
 from kalos_core.text import shown
 
@@ -19,6 +20,7 @@ from .widgets import Context
 class MakeResolved(base.OfAgreement):
     NAME, LABEL = "resolved", "Make resolved labels"
     DESCRIPTION = "A label field of what raters agree on and of what was decided, to evaluate models against"
+    KINDS = tuple(RESOLVING)
     ICON, RESULT = "/assets/agreement.svg", "Resolved labels"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import fiftyone.operators.types as types
 
 from kalos_core.display import number_of
+from kalos_core.fiftyone.deciding.kinds import DECIDABLE
 
 from . import base, widgets
 from .widgets import Context
@@ -14,6 +15,7 @@ from .widgets import Context
 class TagDisputes(base.OfAgreement):
     NAME, LABEL = "tag_disputes", "Tag disputes"
     DESCRIPTION = "Tag the samples where annotators disagree (disagreement, label errors), and the labels in dispute"
+    KINDS = tuple(DECIDABLE)
     ICON, RESULT = "/assets/agreement.svg", "Tagged"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:

@@ -7,18 +7,18 @@ from .data.decide import DecideSection, GuidelineSection, ResultsSection, Traini
 from .data.images import ImagesSection
 from .data.masks import MasksSection
 from .data.noise import NoiseSection
-from .data.overview import OverviewSection
 from .data.published import PublishedSection
 from .data.questions import QuestionsSection, TeamsSection
 from .data.ranking import RankingSection
 from .data.raters import RatersSection
 from .data.runs import RunsSection
+from .data.sentences import OverviewOfAny
 from .data.threshold import ThresholdSection
 from .data.truth import TruthSection
 from .data.variations import DifferencesSection
 
 GROUPS: dict[str, tuple[DataSection, ...]] = {
-    "Overview": (OverviewSection(), PublishedSection()),
+    "Overview": (OverviewOfAny(), PublishedSection()),
     "Differences": (DifferencesSection(), ImagesSection(), ClassesSection(), QuestionsSection(), MasksSection()),
     "Raters": (RatersSection(), TeamsSection()),
     "Decide": (DecideSection(), TrainingSection(), GuidelineSection(), ResultsSection()),

@@ -17,6 +17,7 @@ from kalos_core.fiftyone.runs.stored import count_changes, find_analysis
 from kalos_core.figures.common import COLOURS
 
 from .data.base import WHOLE, Asked, Led
+from .data.disputes import choices_in
 from .parts.answers import View, answered, as_text, question
 from .parts.deciding import Deciding
 from .parts.events import PLUGIN, Context, go_back, remember, show_view
@@ -161,12 +162,14 @@ def listed_sections(ctx: Context, analysis: Analysis) -> list[dict[str, Any]]:
 
 def choices_of(ctx: Context, analysis: Analysis) -> dict[str, list[str]]:
     """The classes, raters and tags to choose from in the filter."""
-    run = analysis.run("agreement")
-    difficulty = Undefined("") if run is None else kf.load_details(ctx.dataset, run.key).details.class_difficulty
+    run, tags = analysis.run("agreement"), ctx.dataset.distinct("tags")
+    if run is None:
+        return {**choices_in(ctx.dataset, analysis), "tag": tags}
+    difficulty = kf.load_details(ctx.dataset, run.key).details.class_difficulty
     return {
         "category": [] if isinstance(difficulty, Undefined) else difficulty.category.tolist(),
-        "rater": [] if run is None else run.metrics["raters"],
-        "tag": ctx.dataset.distinct("tags"),
+        "rater": run.metrics["raters"],
+        "tag": tags,
     }
 
 

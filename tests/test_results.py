@@ -19,7 +19,7 @@ from kalos_core import Annotations, InputError, NoiseModel, agreement, figures
 from kalos_core.consensus import CountedTruth, class_truth, staple_classes
 from kalos_core.consensus.study import Truths
 from kalos_core.convergence import convergence_study, map_of_predictions
-from kalos_core.decisions import disputes, resolve
+from kalos_core.decisions import disputes, resolve, resolve_labels
 from kalos_core.diagnostics import diagnose, narrowed
 from kalos_core.noise import InjectedNoise
 from kalos_core.noise.experiments import run_experiments
@@ -228,6 +228,7 @@ MAKERS = {
     "RaterEvents": lambda: noisy().by_rater(),
     "RaterPerformance": lambda: k.estimate_truth(MASKS, "0.5").performance,
     "RegionAgreement": lambda: k.region_agreement([STACK] * 2, bootstrap=9),
+    "ResolvedLabels": lambda: resolve_labels(find_disputes(LABELS), undecided="drop"),
     "Rejection": lambda: reject_answers(LABELS, least_accuracy=0.9),
     "RemovalExperiment": lambda: k.removal_experiment([[3, 0], [2, 2], [1, 3], [4, 0]] * 5, rounds=5),
     "Replicates": lambda: converged().replicates,

@@ -21,6 +21,7 @@ if importlib.util.find_spec("fiftyone") is None:
     )
 
 from kalos_core.decisions import DECISIONS as DECISIONS
+from kalos_core.decisions import LABEL_DECISIONS as LABEL_DECISIONS
 from kalos_core.fiftyone.analyses.analysis import analyse as analyse
 from kalos_core.fiftyone.analyses.analysis import update_analysis as update_analysis
 from kalos_core.fiftyone.analyses.comparing import compare_runs as compare_runs

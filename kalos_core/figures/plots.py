@@ -127,6 +127,7 @@ PLOTS: Mapping[type, Mapping[str, Plot]] = {
     Annotations: {"raters": values("annotations", "rater")},
     Pairs: {"similarities": histogram("similarity")},
     decisions.Resolved: {"origins": counted("origin", "annotations")},
+    decisions.ResolvedLabels: {"origins": counted("origin", "labels")},
     decisions.Disputes: {"images": histogram("alpha", axis="alpha of the image")},
     # diagnostics
     diagnostics.ClassDifficulty: {"classes": figures.plot_class_difficulty},

@@ -1,6 +1,9 @@
-"""Decide: one dispute after the other; the training list, the questions to the guideline, and what follows."""
+"""Decide: one dispute after the other; the training list, the questions to the guideline, and what follows.
 
-from dataclasses import dataclass
+`view/src/sections/decide.tsx` declares what is sent.
+"""
+
+from typing import Any
 
 import kalos_core.fiftyone as kf
 from kalos_core.fiftyone.deciding.queue import view_of_queue, view_of_units
@@ -9,7 +12,7 @@ from kalos_core.text import plain
 
 from ..parts.events import Context
 from .base import Asked, DataSection, Led, click
-from .disputes import FIRST, Queue, decidable_in, findings_of, next_disputes, queue_of
+from .disputes import FIRST, Record, decidable_in, findings_of, next_disputes, queue_of
 
 MOST_ROWS = 50
 
@@ -20,76 +23,35 @@ STATES = {
 }
 """State of disputes -> what is in the grid then."""
 
-RESULTS = {
-    "resolved": (
-        "Make resolved labels",
-        "A new label field: what raters agree on, and what was decided, with who decided it. Ground truth for "
-        "FiftyOne's evaluate_detections.",
-    ),
-    "export_resolved": ("Export resolved labels", "The same as a COCO file, with where each label comes from."),
-    "tag_disputes": (
-        "Tag the disputes",
-        "A tag on the images in dispute and on the labels of these units, to filter, export or save them by.",
-    ),
-    "hand_over": (
-        "Hand over",
-        "The images with open disputes go to an annotation back end that FiftyOne knows, for a new field.",
-    ),
+RESOLVED = "A new label field: what raters agree on, and what was decided, with who decided it."
+
+HAND_OVER = (
+    "Hand over",
+    "The images with open disputes go to an annotation back end that FiftyOne knows, for a new field.",
+)
+
+TAG = "A tag on the images in dispute and on the labels of these units, to filter, export or save them by."
+
+RESULTS: dict[str, dict[str, tuple[str, str]]] = {
+    "agreement": {
+        "resolved": ("Make resolved labels", f"{RESOLVED} Ground truth for FiftyOne's evaluate_detections."),
+        "export_resolved": ("Export resolved labels", "The same as a COCO file, with where each label comes from."),
+        "tag_disputes": ("Tag the disputes", TAG),
+        "hand_over": HAND_OVER,
+    },
+    "image_labels": {
+        "resolved": (
+            "Make resolved labels",
+            f"{RESOLVED} Ground truth for FiftyOne's evaluate_classifications, the reference of another run, and a "
+            "truth that classifiers are ranked under.",
+        ),
+        "export_resolved": ("Export resolved labels", "The same as a CSV table, with where each label comes from."),
+        "tag_disputes": ("Tag the disputes", "A tag on the images in dispute, to filter, export or save them by."),
+        "hand_over": HAND_OVER,
+    },
+    "pixels": {"tag_disputes": ("Tag the disputes", TAG), "hand_over": HAND_OVER},
 }
-"""Operator -> its button, and what it is good for."""
-
-OF_REGIONS = ("tag_disputes", "hand_over")
-"""Those that decisions about regions of masks have, too."""
-
-
-@dataclass(frozen=True)
-class Decide:
-    """What is decided about, and the other runs of the analysis that have disputes, by their keys."""
-
-    queue: Queue
-    runs: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Trained:
-    """Who was decided against: gave one class, and another was decided; `labels` are those of these units."""
-
-    run: str
-    rater: str
-    gave: str
-    decided: str
-    count: int
-    units: int
-    rate: float
-    labels: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Question:
-    """A unit of which the guideline must say; `labels` are those of the unit."""
-
-    run: str
-    note: str
-    who: str
-    when: str
-    labels: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Questions:
-    rows: tuple[Question, ...]
-    markdown: str
-
-
-@dataclass(frozen=True)
-class Result:
-    """A form that goes on with what was decided."""
-
-    operator: str
-    run: str
-    of: str
-    label: str
-    use: str
+"""Kind of run -> operator -> its button, and what it is good for."""
 
 
 class Decidable(DataSection):
@@ -118,14 +80,15 @@ class DecideSection(Decidable):
     NAME = "Decide"
     FOLLOWS = ("category", "rater")
 
-    def send(self, asked: Asked) -> Decide:
+    def send(self, asked: Asked) -> Record:
+        """The queue, and the other runs of the analysis that have disputes."""
         dataset, analysis, lens = asked.dataset, asked.analysis, asked.lens
         runs = decidable_in(analysis)
         part = {"category": lens.category, "rater": lens.rater}
         variations, _ = findings_of(dataset, runs[0], analysis.run("variations"))
         disputes = next_disputes(dataset, runs[0].key, FIRST, variations, **part)
         queue = queue_of(dataset, runs[0], variations, disputes, **part)
-        return Decide(queue, tuple((run.key, kf.KINDS[run.kind].title) for run in runs))
+        return {"queue": queue, "runs": [(run.key, kf.KINDS[run.kind].title) for run in runs]}
 
     @click
     def show(self, asked: Asked) -> Led:
@@ -139,25 +102,29 @@ class TrainingSection(Decidable):
     NAME = "Training list"
     FOLLOWS = ("category", "rater")
 
-    def send(self, asked: Asked) -> tuple[Trained, ...]:
-        return tuple(row for run in decidable_in(asked.analysis) for row in _trained(asked, run.key))
+    def send(self, asked: Asked) -> list[Record]:
+        return [row for run in decidable_in(asked.analysis) for row in _trained(asked, run.key)]
 
 
 class GuidelineSection(Decidable):
     NAME = "Guideline"
 
-    def send(self, asked: Asked) -> Questions:
+    def send(self, asked: Asked) -> Record:
         dataset, runs = asked.dataset, decidable_in(asked.analysis)
-        made = [(run.key, one) for run in runs for one in kf.decisions(dataset, run.key)]
         rows = [
-            Question(
-                run, one.note, one.who, f"{one.when:%Y-%m-%d %H:%M}" if one.when else "", tuple(map(str, one.labels))
-            )
-            for run, one in made
+            {
+                "run": run.key,
+                "note": one.note,
+                "who": one.who,
+                "when": f"{one.when:%Y-%m-%d %H:%M}" if one.when else "",
+                "labels": one.labels,
+            }
+            for run in runs
+            for one in kf.decisions(dataset, run.key)
             if one.decision == "guideline"
         ]
         text = "\n".join(kf.guideline_questions(dataset, run.key) for run in runs)
-        return Questions(tuple(rows[-MOST_ROWS:]), text if rows else "")
+        return {"rows": rows[-MOST_ROWS:], "markdown": text if rows else ""}
 
     @click
     def open(self, asked: Asked) -> Led:
@@ -170,34 +137,33 @@ class GuidelineSection(Decidable):
 class ResultsSection(Decidable):
     NAME = "Results"
 
-    def send(self, asked: Asked) -> tuple[Result, ...]:
-        return tuple(
-            Result(name, run.key, kf.KINDS[run.kind].title, *RESULTS[name])
+    def send(self, asked: Asked) -> list[Record]:
+        return [
+            {"operator": name, "run": run.key, "of": kf.KINDS[run.kind].title, "label": label, "use": use}
             for run in decidable_in(asked.analysis)
-            for name in (RESULTS if run.kind == "agreement" else OF_REGIONS)
-        )
+            for name, (label, use) in RESULTS[run.kind].items()
+        ]
 
     @click
     def make(self, asked: Asked) -> Led:
         return Led(operator=asked.given["operator"], given={"key": asked.given["run"]})
 
 
-def _trained(asked: Asked, run: str) -> list[Trained]:
-    table, lens = kf.training_list(asked.dataset, run), asked.lens
+def _trained(asked: Asked, run: str) -> list[Record]:
+    """Who was decided against: gave one class, and another was decided; with the labels of these units."""
+    table: Any = kf.training_list(asked.dataset, run)
+    lens = asked.lens
     if lens.rater is not None:
         table = table[table.rater == lens.rater]
     if lens.category is not None:
         table = table[(table.category == lens.category) | (table.decided == lens.category)]
     return [
-        Trained(
-            run,
-            plain(row["rater"]),
-            plain(row["category"]),
-            plain(row["decided"]),
-            row["count"],
-            row["units"],
-            row["rate"],
-            tuple(map(str, row["labels"])),
-        )
+        {
+            "run": run,
+            "rater": plain(row["rater"]),
+            "gave": plain(row["category"]),
+            "decided": plain(row["decided"]),
+            **{name: row[name] for name in ("count", "units", "rate", "labels")},
+        }
         for row in table[:MOST_ROWS].to_dict("records")
     ]

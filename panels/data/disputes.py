@@ -1,18 +1,19 @@
-"""Disputes as the view draws them, in *Decide* and beside the open sample: who gave what, and what was decided."""
+"""Disputes as the view draws them, in *Decide* and beside the open sample; `view/src/desk/records.ts` declares them."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import kalos_core.fiftyone as kf
 from kalos_core.decisions import Decision
 from kalos_core.display import VARIATION_LABELS, alpha_text, rater_colour
+from kalos_core.fiftyone.deciding.kinds import DECIDABLE, deciding_of, is_decidable
 from kalos_core.fiftyone.deciding.queue import DisputedUnit
-from kalos_core.fiftyone.deciding.shown import SampleDisputes, ShownOutline, shown_ahead
-from kalos_core.fiftyone.deciding.units import is_decidable
+from kalos_core.fiftyone.deciding.shown import SampleDisputes, shown_ahead
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.text import plain
+
+Record = dict[str, Any]
 
 AHEAD = 20
 """Disputes that are sent at once, at least: the view asks for more before they are used up."""
@@ -20,103 +21,36 @@ AHEAD = 20
 FIRST = 6
 """Disputes that *Decide* begins with."""
 
-NOTHING = {"agreement": "no object", "pixels": "mostly nothing"}
-"""Kind of run -> what it is called that a rater has nothing there."""
-
-
-@dataclass(frozen=True)
-class Given:
-    """What a rater gave a unit, in words, and what that is towards the others; `is_against` most of them, or a tie."""
-
-    rater: str
-    text: str
-    found: str
-    is_against: bool
-
-
-@dataclass(frozen=True)
-class Made:
-    """The latest decision about a unit; `when` is what the view sends back as what it saw."""
-
-    decision: str
-    rater: str | None
-    note: str
-    who: str
-    when: str | None
-
-
-@dataclass(frozen=True)
-class Dispute:
-    """A unit in dispute; without `labels` where all of them were deleted since; `fits`: in the part gone through."""
-
-    id: str
-    sample: str
-    labels: tuple[str, ...]
-    units: int
-    file: str
-    path: str
-    size: tuple[float, float]
-    alpha: float | None
-    given: tuple[Given, ...]
-    outlines: tuple[ShownOutline, ...]
-    decisions: tuple[str, ...]
-    state: str
-    made: Made | None
-    fits: bool
-
-
-@dataclass(frozen=True)
-class Queue:
-    """What is decided about: a run, the part of its disputes, how many decisions there are, and the next disputes.
-
-    `variations` is the run that says what each annotation is towards the others; `unit` what is in dispute, `measure`
-    what images are ordered by; `words` are the decisions as buttons say them.
-    """
-
-    run: str
-    kind: str
-    unit: str
-    measure: str
-    variations: str | None
-    category: str | None
-    rater: str | None
-    raters: tuple[tuple[str, str], ...]
-    words: dict[str, str]
-    counts: Any
-    disputes: tuple[Dispute, ...]
-
-
-UNITS = {"agreement": ("unit", "alpha"), "pixels": ("region", "shared (F1)")}
-"""Kind of run -> what is in dispute, and what images are ordered by."""
-
 
 def decidable_in(analysis: Analysis) -> list[Any]:
-    """The runs of an analysis that have units in dispute, objects before masks."""
-    runs = [analysis.run(kind) for kind in UNITS]
+    """The runs of an analysis that have units in dispute, objects before image-level labels and masks."""
+    runs = [analysis.run(kind) for kind in DECIDABLE]
     return [run for run in runs if run is not None and is_decidable(run)]
 
 
-def queue_of(dataset: Any, run: Any, variations: str | None, disputes: Iterable[Dispute], **part: str | None) -> Queue:
+def queue_of(dataset: Any, run: Any, variations: str | None, disputes: Sequence[Record], **part: str | None) -> Record:
     """What is decided about, with these disputes; `part`: of which class, where which rater stands against others."""
-    unit, measure = UNITS[run.kind]
-    return Queue(
-        run=run.key,
-        kind=run.kind,
-        unit=unit,
-        measure=measure,
-        variations=variations,
-        category=part.get("category"),
-        rater=part.get("rater"),
-        raters=tuple((name, rater_colour(number)) for number, name in enumerate(run.metrics["raters"])),
-        words=kf.DECISIONS,
-        counts=kf.count_disputes(dataset, run.key),
-        disputes=tuple(disputes),
-    )
+    deciding = deciding_of(dataset, run)
+    return {
+        "run": run.key,
+        "kind": run.kind,
+        "unit": deciding.UNIT,
+        "measure": deciding.MEASURE,
+        "variations": variations,
+        "category": part.get("category"),
+        "rater": part.get("rater"),
+        "raters": [(name, rater_colour(number)) for number, name in enumerate(run.metrics["raters"])],
+        "words": deciding.DECISIONS,
+        "options": deciding.options,
+        "questions": run.metrics.get("questions", 1),
+        "counts": kf.count_disputes(dataset, run.key),
+        "disputes": disputes,
+    }
 
 
 def next_disputes(
     dataset: Any, run: str, count: int, variations: str | None, after: str | None = None, **part: str | None
-) -> list[Dispute]:
+) -> list[Record]:
     """The next open disputes of a part of the queue, all of a sample at once."""
     samples = shown_ahead(dataset, run, count, after=after, variations_key=variations, **part)
     return [
@@ -127,46 +61,49 @@ def next_disputes(
     ]
 
 
-def dispute_of(shown: SampleDisputes, unit: DisputedUnit, **part: str | None) -> Dispute:
+def dispute_of(shown: SampleDisputes, unit: DisputedUnit, **part: str | None) -> Record:
     """A unit in dispute of a sample, where a part of the queue is gone through."""
-    return Dispute(
-        id=str(unit.units[0]),
-        sample=shown.sample_id,
-        labels=unit.labels,
-        units=len(unit.units),
-        file=shown.file,
-        path=shown.path,
-        size=shown.size,
-        alpha=shown.report.alpha,
-        given=tuple(given_to(shown, unit)),
-        outlines=tuple(one for label in unit.labels for one in shown.outlines.get(label, ())),
-        decisions=unit.decisions,
-        state=unit.state,
-        made=made_of(unit.decision),
-        fits=unit.fits(**part),
-    )
+    return {
+        "id": str(unit.units[0]),
+        "sample": shown.sample_id,
+        "labels": unit.labels,
+        "units": len(unit.units),
+        "question": unit.question,
+        "file": shown.file,
+        "path": shown.path,
+        "size": shown.size,
+        "alpha": shown.report.alpha,
+        "given": list(_given(shown, unit)),
+        "outlines": [one for label in unit.labels for one in shown.outlines.get(label, ())],
+        "decisions": unit.decisions,
+        "state": unit.state,
+        "made": made_of(unit.decision),
+        "fits": unit.fits(**part),
+    }
 
 
-def given_to(shown: SampleDisputes, unit: DisputedUnit) -> Iterable[Given]:
-    """What each rater who was assigned gave a unit, or a whole and its parts."""
-    report = shown.report
+def _given(shown: SampleDisputes, unit: DisputedUnit) -> Iterable[Record]:
+    """What each rater who was assigned gave, and what that is towards the others."""
+    report, nothing = shown.report, DECIDABLE[shown.kind].NOTHING
     rows = [cells for number, cells in zip(report.units, report.cells, strict=True) if number in unit.units]
     for rater, classes in unit.values.items():
-        place = report.raters.index(rater)
-        own = [cells[place] for cells in rows]
+        own = [cells[report.raters.index(rater)] for cells in rows]
         annotated = [cell for cell in own if cell.state == "annotated"] or own
-        findings = [finding for cell in annotated for finding in cell.findings]
-        yield Given(rater, counted(classes) or NOTHING[shown.kind], found_text(findings), rater in unit.against)
+        found = unit.said.get(rater) or found_text([finding for cell in annotated for finding in cell.findings])
+        text = _counted(classes) or nothing
+        yield {"rater": rater, "text": text, "found": found, "is_against": rater in unit.against}
 
 
-def made_of(decision: Decision | None) -> Made | None:
+def made_of(decision: Decision | None) -> Record | None:
+    """A decision; the view sends `when` back as what it saw."""
     if decision is None:
         return None
+    names = ("decision", "rater", "category", "note", "who")
     when = decision.when.isoformat() if decision.when else None
-    return Made(decision.decision, decision.rater, decision.note, decision.who, when)
+    return {**{name: getattr(decision, name) for name in names}, "when": when}
 
 
-def counted(classes: Sequence[str]) -> str:
+def _counted(classes: Sequence[str]) -> str:
     """Classes with their numbers, each once."""
     counts = Counter(classes).items()
     return ", ".join(plain(name) if count == 1 else f"{count} × {plain(name)}" for name, count in counts)
@@ -205,3 +142,12 @@ def findings_of(dataset: Any, run: Any, own: Any) -> tuple[str | None, bool]:
 
 def _compared(run: Any) -> Any:
     return run.selection, run.settings["similarity"], run.settings["threshold"]
+
+
+def choices_in(dataset: Any, analysis: Analysis) -> Mapping[str, list[str]]:
+    """Classes and raters by which the disputes of an analysis without objects are filtered."""
+    runs = decidable_in(analysis)[:1]
+    return {
+        "category": [name for run in runs for name in deciding_of(dataset, run).classes["classes"]],
+        "rater": [name for run in runs for name in run.metrics["raters"]],
+    }

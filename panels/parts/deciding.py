@@ -1,16 +1,15 @@
 """What both panels answer to whoever decides: the next disputes, a decision, and the open sample."""
 
 from datetime import datetime
-from typing import Any
 
 import kalos_core.fiftyone as kf
 from kalos_core.decisions import Decision
 from kalos_core.fiftyone.app import open_sample, select_labels
 from kalos_core.fiftyone.deciding.decide import DecidedMeanwhile, decide_as_seen
+from kalos_core.fiftyone.deciding.kinds import load_decidable
 from kalos_core.fiftyone.deciding.shown import shown_sample
-from kalos_core.fiftyone.deciding.units import load_decidable
 
-from ..data.disputes import AHEAD, Dispute, Queue, dispute_of, made_of, next_disputes, queue_of
+from ..data.disputes import AHEAD, Record, dispute_of, made_of, next_disputes, queue_of
 from .answers import question
 from .events import Context, recalled_queue, remember_queue
 
@@ -19,38 +18,32 @@ class Deciding:
     """Questions of the component that decides: each names its `run`, and the `part` of its disputes (class, rater)."""
 
     @question
-    def queue(self, ctx: Context) -> Queue:
+    def queue(self, ctx: Context) -> Record:
         """From the beginning, also what was passed over."""
         asked, part = ctx.params, ctx.params["part"]
         disputes = next_disputes(ctx.dataset, asked["run"], AHEAD, asked["variations"], **part)
         return queue_of(ctx.dataset, load_decidable(ctx.dataset, asked["run"]), asked["variations"], disputes, **part)
 
     @question
-    def disputes(self, ctx: Context) -> dict[str, Any]:
+    def disputes(self, ctx: Context) -> Record:
         """The disputes behind a sample of the queue; none at its end."""
         asked, part = ctx.params, ctx.params["part"]
         found = next_disputes(ctx.dataset, asked["run"], AHEAD, asked["variations"], asked["after"], **part)
         return {"disputes": found, "counts": kf.count_disputes(ctx.dataset, asked["run"])}
 
     @question
-    def decide(self, ctx: Context) -> dict[str, Any]:
+    def decide(self, ctx: Context) -> Record:
         """The decision that stands now: the one that is asked for, or what somebody else has `meanwhile` decided."""
         asked = ctx.params
         seen = datetime.fromisoformat(asked["when"]) if asked["when"] else None
         labels, note, who = tuple(asked["labels"]), asked["note"].strip(), asked["who"].strip()
-        wanted = Decision(labels, asked["decision"], asked["rater"], note, who)
+        wanted = Decision(labels, asked["decision"], asked["rater"], note, who, category=asked.get("category"))
         try:
             return {"made": made_of(decide_as_seen(ctx.dataset, asked["run"], asked["sample"], wanted, seen))}
         except DecidedMeanwhile:
-            return {"meanwhile": self._now(ctx, set(labels))}
-
-    @staticmethod
-    def _now(ctx: Context, labels: set[str]) -> Dispute | None:
-        asked = ctx.params
-        shown = shown_sample(ctx.dataset, asked["run"], asked["sample"], asked["variations"])
-        return next(
-            (dispute_of(shown, unit, **asked["part"]) for unit in shown.disputes if labels & set(unit.labels)), None
-        )
+            shown = shown_sample(ctx.dataset, asked["run"], asked["sample"], asked["variations"])
+            now = [unit for unit in shown.disputes if not set(labels).isdisjoint(unit.labels)]
+            return {"meanwhile": dispute_of(shown, now[0], **asked["part"]) if now else None}
 
     @question
     def open(self, ctx: Context) -> None:
@@ -60,7 +53,7 @@ class Deciding:
         open_sample(ctx, asked["sample"], annotates=asked.get("annotates", False))
 
     @question
-    def following(self, ctx: Context) -> dict[str, Any]:
+    def following(self, ctx: Context) -> Record:
         """Open the next sample of the queue with an open dispute; None where there is none."""
         asked = ctx.params
         found = kf.next_dispute(ctx.dataset, asked["run"], asked["after"], **recalled_queue(ctx, asked["run"]))

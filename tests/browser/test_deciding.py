@@ -29,7 +29,7 @@ def test_an_hour_of_decisions(app: Any, analysed: fo.Dataset) -> None:
     app.choose_part("Decide")
     panel, count = app.raters(), kf.count_disputes(analysed, KEY).all
     progress = panel.locator('[data-cy="progress"]')
-    expect(progress).to_have_text(f"0 of {count} units in dispute decided")
+    expect(progress).to_have_text(f"0 of {count} decisions made")
     for theme in ("dark", "light"):
         if theme == "light":
             app.use_light_theme()
@@ -44,7 +44,7 @@ def test_an_hour_of_decisions(app: Any, analysed: fo.Dataset) -> None:
         app.page.evaluate(DECIDE, key)
     for _ in range(3):
         app.page.keyboard.press("u")
-    expect(progress).to_contain_text(f"6 of {count} units in dispute decided, 1 waiting for the guideline")
+    expect(progress).to_contain_text(f"6 of {count} decisions made, 1 waiting for the guideline")
     expect(progress).not_to_contain_text("storing")
     made = [
         one.decision for one in kf.decisions(analysed, KEY) if one.decision != "skip"

@@ -54,9 +54,9 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Datase
     # the first dispute of the class is decided by a key
     app.choose_part("Decide")
     count = kf.count_disputes(few, KEY)
-    expect(panel).to_contain_text(f"0 of {count.all} units in dispute decided")
+    expect(panel).to_contain_text(f"0 of {count.all} decisions made")
     panel.get_by_role("group", name="Decide by keys").press("1")
-    expect(panel).to_contain_text(f"1 of {count.all} units in dispute decided")
+    expect(panel).to_contain_text(f"1 of {count.all} decisions made")
     expect(panel.locator('[data-cy="progress"]')).not_to_contain_text("storing")
     app.picture("journey-6-decided")
     (made,) = kf.decisions(few, KEY)

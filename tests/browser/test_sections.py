@@ -54,7 +54,7 @@ OBJECTS: Pages = {
         "Raters": "",
         "Checks": "Can the data carry this?",
     },
-    "Decide": {"": "units in dispute decided"},
+    "Decide": {"": "decisions made"},
     "Training list": {"": ""},
     "Guideline": {"": ""},
     "Results": {"": "Hand over"},
@@ -70,11 +70,14 @@ MASKS: Pages = {
     },
     "Truth": {"": "Click a row to compare raters with it"},
     "Ranking": {"Detectors": "The best depends on the reference", "Curves": "sharp reaches"},
-    "Decide": {"": "regions in dispute decided"},
+    "Overview": {"": "What matters"},
+    "Decide": {"": "decisions made"},
     "Results": {"": "Hand over"},
 }
 
 LABELS: Pages = {
+    "Overview": {"": "What matters"},
+    "Decide": {"": "decisions made"},
     "Questions": {
         "Agreement": "Coefficients of each question",
         "Concepts": "",

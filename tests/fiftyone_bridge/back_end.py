@@ -21,7 +21,9 @@ class Stub(foua.AnnotationBackend):  # type: ignore[misc]
 
     given: ClassVar[dict[str, Any]] = {}
     supported_media_types: ClassVar[list[str]] = ["image"]
-    supported_label_types: ClassVar[list[str]] = ["detections", "polygons", "keypoints", "segmentation"]
+    supported_label_types: ClassVar[list[str]] = [
+        "detections", "polygons", "keypoints", "segmentation", "classification"
+    ]  # fmt: skip
     supported_scalar_types: ClassVar[list[type]] = []
     supported_attr_types: ClassVar[list[str]] = []
     supports_keyframes = False

@@ -16,8 +16,10 @@ from fiftyone.operators.executor import ExecutionError
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, read_coco
 from kalos_core.fiftyone.kinds.agreement.rerating import view_of_next
+from tests.fiftyone_bridge.quiz import RATERS as THREE
+from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import RATERS
-from tests.operators.calls import last_line, run
+from tests.operators.calls import data_set, last_line, run
 from tests.plugin import form, post
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
@@ -121,3 +123,21 @@ def test_hand_over_offers_the_back_ends_of_fiftyone(dataset: fo.Dataset) -> None
     assert "'ann' is there already" in last_line(error)
     answer = post("hand_over", dataset, {"anno_key": "ann"}).result
     assert answer["text"] == "**Nothing was written.** field: 'ann' is there already; choose another name"
+
+
+def test_image_level_labels_are_decided_and_exported() -> None:
+    """The forms take them where there is no agreement of objects, which goes before."""
+    dataset = data_set(quiz())
+    kf.compute_label_agreement(dataset, "labels", raters=THREE, bootstrap=0)
+    assert [entry.value for entry in form("decide", dataset)["decision"].view.choices] == list(kf.LABEL_DECISIONS)
+    another = form("decide", dataset, {"decision": "label"})["category"]
+    assert [entry.value for entry in another.view.choices] == ["cat", "dog", "owl"]
+    (unit,) = kf.disputed_units(dataset, "labels", kf.next_dispute(dataset, "labels"))
+    answer = run("decide", dataset, labels=list(unit.labels), decision="label", category="owl")
+    assert (answer["key"], answer["text"]) == ("labels", "Another label is right: decided about 1 label.")
+    assert "2 decisions are still to be made" in run("resolved", dataset, field="gold")["text"]
+    found = post("export_resolved", dataset, {"key": "labels", "panel_id": "p", "panel_state": {}})
+    (sent,) = [call.params for call in found.executor._requests if call.operator_uri.endswith("browser_download")]
+    assert sent["filename"] == f"{dataset.name}-labels-resolved.csv"
+    assert sent["url"].startswith("data:text/csv;charset=utf-8;base64,")
+    assert base64.b64decode(sent["url"].partition("base64,")[2]).startswith(b"item,rater,label,origin")

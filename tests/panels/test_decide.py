@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import fiftyone as fo
@@ -10,9 +11,12 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core.fiftyone.deciding.queue import queued_images
 from kalos_core.fiftyone.deciding.shown import shown_sample
+from tests.fiftyone_bridge.quiz import RATERS as QUIZ
+from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import RATERS
+from tests.panels.conftest import data_set
 from tests.panels.operations import given, ids, opened, prompted, sample_of, samples_of, view_of
-from tests.plugin import Workbench
+from tests.plugin import Workbench, form
 
 
 def asked(queue: dict[str, Any]) -> dict[str, Any]:
@@ -204,6 +208,68 @@ def test_regions_of_masks_are_decided_likewise(masks: fo.Dataset) -> None:
     for name in ("ann", "bob", "cid"):
         masks.clear_sample_field(name)
     assert shown_sample(masks, "pixels", first["sample"]).outlines == {}
+
+
+# ---- image-level labels ----
+
+
+@pytest.fixture
+def answers() -> Iterator[fo.Dataset]:
+    """The quiz, analysed."""
+    dataset = data_set(quiz())
+    kf.analyse(dataset, "labels", raters=QUIZ, settings={"image_labels": {"bootstrap": 0}})
+    yield dataset
+    dataset.delete()
+
+
+def test_image_level_labels_are_decided_likewise(answers: fo.Dataset) -> None:
+    panel = opened(answers, "Decide")
+    queue = panel.record["queue"]
+    assert (queue["kind"], queue["unit"], queue["questions"]) == ("image_labels", "question", 1)
+    assert (queue["options"], queue["words"]) == ({"label": ["cat", "dog", "owl"]}, kf.LABEL_DECISIONS)
+    assert [one["sample"] for one in queue["disputes"]] == ids(answers, 3, 5, 1)
+    halved, _, second = queue["disputes"]
+    assert (halved["question"], halved["outlines"], halved["size"]) == ("label", [], [100, 100])
+    assert [(one["rater"], one["text"], one["found"], one["is_against"]) for one in second["given"]] == [
+        ("ann", "cat", "with the majority", False),
+        ("bob", "cat", "with the majority", False),
+        ("cid", "dog", "most gave cat", True),
+    ]
+    eve, dan = panel, opened(answers, "Decide")
+    made = decide(eve, second, "label", category="owl", who="eve")["made"]
+    assert (made["category"], made["rater"]) == ("owl", None)
+    assert decide(dan, second, "take", "ann")["meanwhile"]["made"] == made
+    decide(eve, {**second, "made": made}, "skip")
+    assert kf.count_disputes(answers, "labels").open == 3
+    decide(eve, halved, "guideline", note="cat or dog?")
+    assert panel.ask("queue", **asked(queue))["counts"] == {"all": 3, "decided": 0, "waiting": 1, "open": 2}
+    assert samples_of(answers, panel.act("show", run="labels", state="waiting")) == ids(answers, 3)
+
+
+def test_the_filter_narrows_image_level_labels(answers: fo.Dataset) -> None:
+    panel = opened(answers, "Decide")
+    assert panel.frame["choices"] | {"tag": []} == {"category": ["cat", "dog", "owl"], "rater": list(QUIZ), "tag": []}
+    assert [one["sample"] for one in panel.look_through(category="owl").record["queue"]["disputes"]] == ids(answers, 5)
+    found = panel.look_through(category=None, rater="cid").record["queue"]["disputes"]
+    assert [one["sample"] for one in found] == ids(answers, 5, 1)
+
+
+def test_what_follows_from_decided_labels(answers: fo.Dataset) -> None:
+    unit = kf.disputed_units(answers, "labels", *ids(answers, 1))[0]
+    kf.decide(answers, "labels", unit.labels, "take", "cid")
+    panel = opened(answers, "Training list")
+    assert [(row["rater"], row["gave"], row["decided"]) for row in panel.record] == [
+        ("ann", "cat", "dog"),
+        ("bob", "cat", "dog"),
+    ]
+    row = panel.record[0]
+    assert samples_of(answers, panel.act("units", run=row["run"], labels=row["labels"], text="")) == ids(answers, 1)
+    assert opened(answers, "Guideline").record == {"rows": [], "markdown": ""}
+    panel = opened(answers, "Results")
+    assert [row["operator"] for row in panel.record] == ["resolved", "export_resolved", "tag_disputes", "hand_over"]
+    for row in panel.record:
+        operator, filled = prompted(panel.act("make", operator=row["operator"], run=row["run"]))
+        assert not getattr(form(operator, answers, filled)["key"], "invalid", False)
 
 
 def test_objects_and_regions_of_one_analysis_are_decided_by_turns(masks: fo.Dataset) -> None:

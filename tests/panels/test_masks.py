@@ -44,7 +44,7 @@ def test_each_section_offers_the_run_that_is_missing() -> None:
 
 def test_raters_of_masks_and_their_images(stack: fo.Dataset) -> None:
     panel = opened(stack, "Masks")
-    assert panel.state["sections"] == ["Masks", "Truth", "Ranking", "Runs"]  # nobody annotated objects
+    assert panel.state["sections"] == ["Overview", "Masks", "Truth", "Ranking", "Runs"]  # nobody annotated objects
     shown = panel.record["shown"]
     assert shown["title"] == pixel_title(31 / 60, 3)
     assert [row["name"] for row in shown["raters"]] == list(RATERS)

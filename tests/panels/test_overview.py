@@ -8,7 +8,9 @@ import pytest
 import kalos_core.fiftyone as kf
 from kalos_core.fiftyone.kinds.agreement.views import view_of_class, view_worst_first
 from kalos_core.fiftyone.kinds.variations.views import view_of_findings
-from tests.panels.conftest import THREE
+from tests.fiftyone_bridge.quiz import RATERS as QUIZ
+from tests.fiftyone_bridge.quiz import quiz
+from tests.panels.conftest import THREE, data_set
 from tests.panels.operations import given, opened, prompted, samples_of
 from tests.plugin import Workbench
 
@@ -99,3 +101,18 @@ def test_of_what_is_undefined_there_is_a_sentence(dataset: fo.Dataset) -> None:
     assert record["alpha"] is None
     assert record["sentences"]["Images"].startswith("Alpha is undefined:")
     assert record["differences"] == record["worst"] == []
+
+
+def test_image_level_labels_are_said_in_sentences_that_lead_on() -> None:
+    dataset = data_set(quiz())
+    kf.analyse(dataset, "labels", raters=QUIZ, settings={"image_labels": {"bootstrap": 0}})
+    panel = Workbench(dataset).load()
+    assert panel.state["section"] == "Overview"
+    said = {one["leads_to"]: one["text"] for one in panel.record["said"]}
+    assert said["Decide"].endswith("of 3 decisions about disputes are made.")
+    assert said.keys() <= {"Questions", "Raters", "Decide", "Runs"}
+    (unit,) = kf.disputed_units(dataset, "labels", kf.next_dispute(dataset, "labels"))
+    kf.decide(dataset, "labels", unit.labels, "none")
+    assert opened(dataset, "Decide").record["queue"]["counts"]["decided"] == 1
+    assert panel.load().record["said"] != said
+    dataset.delete()

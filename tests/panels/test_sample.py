@@ -9,7 +9,10 @@ import fiftyone as fo
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text
+from tests.fiftyone_bridge.quiz import RATERS as QUIZ
+from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import ALPHAS, RATERS, SCENES
+from tests.panels.conftest import data_set
 from tests.panels.operations import given, ids, opened, sample_of
 from tests.plugin import Workbench, post
 
@@ -129,3 +132,15 @@ def test_labels_runs_and_samples_may_be_gone(own: fo.Dataset, dataset: fo.Datase
     kf.compute_agreement(dataset.limit(2), "two", raters=RATERS, bootstrap=0)
     assert Beside(dataset, 4).record["headline"] == "This sample is not part of the analysis two."
     assert Beside(dataset, 4).record["queue"] is None
+
+
+def test_image_level_labels_stand_beside_their_image() -> None:
+    dataset = data_set(quiz())
+    kf.analyse(dataset, "labels", raters=QUIZ, settings={"image_labels": {"bootstrap": 0}})
+    panel = Beside(dataset, 1)
+    assert panel.record["headline"] == "Agreement 0.33, 1 question in dispute"
+    (row,) = panel.record["rows"]
+    assert [cell["text"] for cell in row["cells"]] == ["cat", "cat", "dog"]
+    assert (row["dispute"], row["labels"]) == (panel.record["queue"]["disputes"][0]["id"], [])
+    assert panel.go_to(0)["headline"] == "Agreement 1.00, 0 questions in dispute"
+    dataset.delete()

@@ -17,7 +17,7 @@ from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.deciding.decide import decisions
 from kalos_core.fiftyone.deciding.queue import disputed_units
 from kalos_core.fiftyone.deciding.results import training_list
-from kalos_core.fiftyone.deciding.units import draw_together
+from kalos_core.fiftyone.deciding.shown import draw_together
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.agreement.sample import draw_unit
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics, unit_boundaries_of

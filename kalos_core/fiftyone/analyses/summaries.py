@@ -9,8 +9,8 @@ import kalos_core.statements
 from kalos_core.calibration import ThresholdAdvice
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.lens import Lens
+from kalos_core.fiftyone.deciding.kinds import is_decidable
 from kalos_core.fiftyone.deciding.queue import count_disputes
-from kalos_core.fiftyone.deciding.units import is_decidable
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.pixels.kind import pixel_classes
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations

@@ -24,6 +24,9 @@ ESTIMATED = "kalos_truth"
 """Key in what a field says of itself: a run of this name estimated it from several raters, so it is no rater's."""
 
 
+DECIDED = "kalos_decided"
+"""The same of a field of labels that people decided: a truth that raters can be compared with."""
+
 DISPUTED = "kalos_disputed"
 """The same of a field of regions that raters differ about: nobody's labels, and no truth either."""
 
@@ -67,7 +70,7 @@ class LabelSource:
         The field and the path of its labels, such as ``"r1"`` and ``"r1.detections"``; equal for a single label.
     rater, attribute : str, optional
     is_synthetic : bool
-        Whether the rater was generated: they were assigned wherever the field is there.
+        Whether the rater was generated, or is what people decided: assigned wherever the field is there.
     """
 
     field: str
@@ -85,7 +88,7 @@ class LabelSource:
 def label_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
     """Fields of a collection that hold labels of a family, with the path of these labels; none that a run estimated.
 
-    Of objects these, too: a consensus can be compared with raters.
+    Of objects these, too: a consensus can be compared with raters. So can what people decided, of any family.
 
     Examples
     --------
@@ -100,7 +103,8 @@ def label_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
     for name, field in samples.get_field_schema(ftype=fo.EmbeddedDocumentField).items():
         labels = family.types.get(field.document_type)
         about = field.info or {}
-        if labels is not None and DISPUTED not in about and not (family is not OBJECTS and ESTIMATED in about):
+        is_estimated = ESTIMATED in about and family is not OBJECTS and DECIDED not in about
+        if labels is not None and DISPUTED not in about and not is_estimated:
             found[name] = f"{name}.{labels}" if labels else name
     return found
 
@@ -116,7 +120,7 @@ def rater_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
 
 
 def marked_fields(samples: Any, mark: str) -> list[str]:
-    """Fields that say of themselves to be `SYNTHETIC` or `ESTIMATED`."""
+    """Fields that say of themselves to be `SYNTHETIC`, `ESTIMATED` or `DECIDED`."""
     schema = samples.get_field_schema(ftype=fo.EmbeddedDocumentField)
     return [name for name, field in schema.items() if mark in (field.info or {})]
 
@@ -202,7 +206,7 @@ def sources_of(samples: Any, selection: Selection, family: Family = OBJECTS) -> 
     reference: str | None = None
     if selection.reference is not None:
         (reference,) = resolve_fields(samples, [selection.reference], family, "reference")
-    made = set(synthetic_fields(samples))
+    made = {*synthetic_fields(samples), *marked_fields(samples, DECIDED)}
     return [
         LabelSource(field, paths[field], name, None, field in made)
         for name, field in fields.items()

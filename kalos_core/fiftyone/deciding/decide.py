@@ -9,17 +9,11 @@ from typing import Any
 
 from bson import ObjectId
 
-from kalos_core._agreement import Agreement
 from kalos_core.decisions import Decision
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import collection, journaled, now, reload_samples
-from kalos_core.fiftyone.deciding.units import (
-    DecidableRun,
-    MatchedUnits,
-    decidable_runs,
-    load_decidable,
-    unit_paths,
-)
+from kalos_core.fiftyone.deciding.kinds import SPLIT, DecidableRun, decidable_runs, deciding_of, load_decidable
+from kalos_core.fiftyone.deciding.units import MatchedUnits
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
 from kalos_core.fiftyone.kinds.agreement.values import DECIDED, OPEN, WAITING, open_decisions
 from kalos_core.fiftyone.runs.explaining import explained
@@ -28,9 +22,6 @@ from kalos_core.fiftyone.runs.upkeep import writing_beside
 
 STATES = {"skip": OPEN, "guideline": WAITING}
 """How far a unit is after a decision; `DECIDED` after all others."""
-
-SPLIT = ("whole", "parts")
-"""Decisions that are of a whole and its parts."""
 
 
 def decide(
@@ -42,9 +33,12 @@ def decide(
     note: str = "",
     who: str = "",
     *,
+    category: str | None = None,
     sample_id: str | None = None,
 ) -> Decision:
-    """Decide about a unit of an agreement, or a region in dispute; only its sample is read, and no label is changed.
+    """Decide about a unit of an agreement, a region or image-level labels in dispute; no label is changed.
+
+    Only its sample is read.
 
     The decision is added to all that was decided before, so that several people can decide at once. Of the decisions
     about a unit the latest counts: ``skip`` takes an earlier one back, so that the unit is open again; with
@@ -55,15 +49,19 @@ def decide(
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement, or of a run on pixels that wrote its regions in dispute (``regions=True``).
+        Of an agreement of objects or of image-level labels, or of a run on pixels that wrote its regions in dispute
+        (``regions=True``).
     labels : sequence of str
-        Ids of labels of one unit (of a region: that of its label in ``<key>_regions``), or of a whole and its parts.
+        Ids of labels of one unit (of a region: that of its label in ``<key>_regions``; of image-level labels: those of
+        `disputed_units`, one for an image and a question), or of a whole and its parts.
         The decision is of all labels of the unit; ``whole`` and ``parts``, and labels of several units, of the whole
         and all of its parts.
-    decision : name in `DECISIONS`
+    decision : name in `DECISIONS`, of image-level labels in `LABEL_DECISIONS`
     rater : str, optional
         With ``take``: who is right, also by having nothing there.
     note, who : str
+    category : str, optional
+        With ``label``: which label of the question is right.
     sample_id : str, optional
         Of the labels' sample, which is looked for without it.
 
@@ -94,7 +92,8 @@ def decide(
     (0, 'a tail')
     >>> dataset.delete()
     """
-    return _decide(samples, key, labels, Decision(_given(labels), decision, rater, note, who), sample_id)
+    asked = Decision(_given(labels), decision, rater, note, who, category=category)
+    return _decide(samples, key, labels, asked, sample_id)
 
 
 class DecidedMeanwhile(InputError):
@@ -133,7 +132,7 @@ def _as_seen(last: Decision | None, asked: Decision, seen: datetime | None) -> D
 
 
 def _content(decision: Decision) -> tuple[Any, ...]:
-    return decision.decision, decision.rater, decision.note, decision.who
+    return decision.decision, decision.rater, decision.note, decision.who, decision.category
 
 
 def _given(labels: Sequence[str]) -> tuple[str, ...]:
@@ -155,8 +154,10 @@ def _decide(
     run = load_decidable(samples, key)
     given = _given(labels)
     found = _sample_of(samples, run, given) if sample_id is None else sample_id
-    matched = MatchedUnits.of_sample(samples, run, found)
+    matched = deciding_of(samples, run).of_sample(found)
     made = replace(asked, labels=_labels_of(matched, asked, run.key))
+    for unit in matched.units_of(map(str, made.labels)):
+        deciding_of(samples, run).check(made, matched.questions.get(int(matched.number[unit]), ""))
     with explained(samples, "nothing is decided"), writing_beside(samples, run.key):
         (stored,) = add(samples, run, found, matched, [made], is_made)
     return stored
@@ -185,15 +186,6 @@ def stored_decisions(samples: Any, key: str) -> Iterable[tuple[str, list[dict[st
     load_decidable(samples, key)  # says so if somebody renamed or deleted the run while they were read
 
 
-def still_of_units(samples: Any, key: str, agreement: Agreement) -> tuple[list[Decision], list[Decision]]:
-    """The decisions that count whose labels still are units, and the others: their labels were changed since."""
-    matched, made = MatchedUnits.of_run(agreement), decisions(samples, key)
-    fits = [matched.are_units([str(key) for key in one.labels]) for one in made]
-    return [one for one, fit in zip(made, fits, strict=True) if fit], [
-        one for one, fit in zip(made, fits, strict=True) if not fit
-    ]
-
-
 @dataclass(frozen=True)
 class CarriedDecisions:
     """What `carry_decisions` did: the decisions that the new run has, and those it cannot have."""
@@ -215,7 +207,7 @@ def carry_decisions(samples: Any, from_key: str, to_key: str) -> CarriedDecision
         Of the decisions that count.
     """
     run = load_decidable(samples, to_key)
-    matched = MatchedUnits.stored(samples, run)
+    matched = deciding_of(samples, run).of_all()
     known = {(one.labels, one.when) for one in decisions(samples, to_key, history=True)}
     carried: list[Decision] = []
     left: list[Decision] = []
@@ -263,10 +255,8 @@ def decision_of(entry: Mapping[str, Any]) -> Decision:
 
 
 def _sample_of(samples: Any, run: DecidableRun, labels: Sequence[str]) -> str:
-    paths, view = unit_paths(samples, run), run.view
-    ids = [ObjectId(key) for key in labels if ObjectId.is_valid(key)]
-    places = [{f"{path}._id": {"$in": ids}} for path in paths.values()]
-    found = collection(view).find_one({"$or": places}, {"_id": True}) if places else None
+    places = deciding_of(samples, run).places(labels)
+    found = collection(run.view).find_one({"$or": places}, {"_id": True}) if places else None
     if found is None:
         raise InputError(f"labels: expected ids of labels that the run {run.key!r} matched, got {_shown(labels)}")
     return str(found["_id"])

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bson import ObjectId
 from fiftyone import ViewField as F
 
-from kalos_core.decisions import DECISIONS, Decision
+from kalos_core.decisions import Decision
 from kalos_core.errors import InputError, check_whole, listed, lookup
 from kalos_core.fiftyone.dataset.database import collection
-from kalos_core.fiftyone.deciding.decide import SPLIT, decision_of, is_split, latest
-from kalos_core.fiftyone.deciding.units import DecidableRun, MatchedUnits, load_decidable, order_field, unit_paths
+from kalos_core.fiftyone.deciding.decide import decision_of, is_split, latest
+from kalos_core.fiftyone.deciding.kinds import DecidableRun, deciding_of, load_decidable
+from kalos_core.fiftyone.deciding.units import MatchedUnits
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
 from kalos_core.fiftyone.kinds.agreement.values import DECIDED, OPEN, WAITING
 
@@ -36,7 +37,7 @@ def next_dispute(
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement, or of a run on pixels that wrote its regions in dispute.
+        Of an agreement of objects or of image-level labels, or of a run on pixels that wrote its regions in dispute.
     after : str, optional
         Id of the sample that was seen last; after the last of the queue comes its first again, which may be the same.
     category : str, optional
@@ -45,7 +46,7 @@ def next_dispute(
         Only units where this rater stands against most of the others, or where no value has most.
     """
     run = load_decidable(samples, key)
-    names, stored, measure = run.names, collection(samples), order_field(run)
+    names, stored, measure = run.names, collection(samples), deciding_of(samples, run).measure
     wanted = {names.disputes: {"$gt": 0}, names.queue: {"$elemMatch": _wanted(run, OPEN, category, rater)}}
     if category is None and rater is None:
         del wanted[names.queue]  # the index knows
@@ -68,7 +69,7 @@ class DisputedUnit:
     values : dict
         Rater who was assigned to it -> the classes of what they annotated; empty for no object.
     decisions : tuple of str
-        What can be decided, of `DECISIONS`.
+        What can be decided, of `DECISIONS` or `LABEL_DECISIONS`.
     decision : Decision or None
         The latest.
     state : str
@@ -77,6 +78,10 @@ class DisputedUnit:
         What the run calls the units; several of a whole and its parts.
     against : tuple of str
         Raters who stand against most of the others, or all where no value has most.
+    question : str
+        What was asked, of image-level labels.
+    said : dict
+        Rater -> what their answer is towards the others, of image-level labels.
     """
 
     labels: tuple[str, ...]
@@ -86,6 +91,8 @@ class DisputedUnit:
     state: str
     units: tuple[int, ...]
     against: tuple[str, ...]
+    question: str = ""
+    said: dict[str, str] = field(default_factory=dict)
 
     def fits(self, category: str | None = None, rater: str | None = None) -> bool:
         """Whether it is one of the units that `next_dispute` looks for."""
@@ -104,12 +111,12 @@ def disputed_units(samples: Any, key: str, sample_id: str) -> list[DisputedUnit]
         If the sample is not part of the run.
     """
     run = load_decidable(samples, key)
-    return disputes_of(samples, run, sample_id, MatchedUnits.of_sample(samples, run, sample_id))
+    return disputes_of(samples, run, sample_id, deciding_of(samples, run).of_sample(sample_id))
 
 
 def disputes_of(samples: Any, run: DecidableRun, sample_id: str, matched: MatchedUnits) -> list[DisputedUnit]:
     """As `disputed_units`, of the units of a sample that were read."""
-    names = run.names
+    names, deciding = run.names, deciding_of(samples, run)
     document = collection(samples).find_one({"_id": ObjectId(sample_id)}, {names.queue: True, names.decisions: True})
     stored = document or {}
     if stored.get(names.queue) is None:
@@ -132,11 +139,13 @@ def disputes_of(samples: Any, run: DecidableRun, sample_id: str, matched: Matche
                 DisputedUnit(
                     labels=tuple(matched.labels(together)),
                     values=matched.values(together),
-                    decisions=tuple(n for n in DECISIONS if n not in SPLIT or len(together) > 1),
+                    decisions=deciding.offered(entry.get("question", ""), len(together) > 1),
                     decision=decision_of(made[unit]) if unit in made else None,
                     state=next(state for state in QUEUED if state in states),
                     units=tuple(matched.number[together].tolist()),
                     against=tuple(dict.fromkeys(rater for other in entries for rater in other["raters"])),
+                    question=entry.get("question", ""),
+                    said=deciding.said(entry),
                 )
             )
     return found
@@ -187,10 +196,10 @@ def view_of_queue(
     run = load_decidable(samples, key)
     view, names, wanted = run.view, run.names, _wanted(run, state, category, rater)
     view = view.mongo([{"$match": {names.queue: {"$elemMatch": wanted}}}])
-    view = view.sort_by([(order_field(run), 1), ("id", 1)])
+    view = view.sort_by([(deciding_of(samples, run).measure, 1), ("id", 1)])
     of_state = F(f"${names.queue}").filter(F("state") == state)
-    for field in unit_paths(view, run):
-        view = view.filter_labels(field, of_state.map(F("unit")).contains([F(names.unit)]), only_matches=False)
+    for path in deciding_of(view, run).paths:
+        view = view.filter_labels(path, of_state.map(F("unit")).contains([F(names.unit)]), only_matches=False)
     return view
 
 
@@ -248,9 +257,9 @@ def queued_images(
     stages = [
         {"$match": {names.disputes: {"$gt": 0}, names.queue: {"$elemMatch": wanted}}},
         *behind,
-        {"$sort": {order_field(run): 1, "_id": 1}},
+        {"$sort": {deciding_of(samples, run).measure: 1, "_id": 1}},
         {"$limit": check_whole(count, "count", 1)},
-        {"$project": {"filepath": True, "alpha": f"${order_field(run)}", "open": {"$size": distinct}}},
+        {"$project": {"filepath": True, "alpha": f"${deciding_of(samples, run).measure}", "open": {"$size": distinct}}},
     ]
     return [
         QueuedImage(str(found["_id"]), Path(found["filepath"]).name, found["alpha"], found["open"])
@@ -260,7 +269,7 @@ def queued_images(
 
 def _behind(samples: Any, run: DecidableRun, sample_id: str) -> dict[str, Any]:
     """Samples that come after another one in the order of the queue, those without a measure first."""
-    measure, names = order_field(run), run.names
+    measure, names = deciding_of(samples, run).measure, run.names
     place = {"_id": ObjectId(sample_id) if ObjectId.is_valid(sample_id) else None}
     seen = collection(samples).find_one(place, {measure: True, names.disputes: True})
     if seen is None or seen.get(names.disputes) is None:
@@ -284,9 +293,10 @@ def view_of_units(samples: Any, key: str, labels: Sequence[str]) -> Any:
     run = load_decidable(samples, key)
     view = run.view
     chosen = list(labels)[:MOST_LABELS]
-    fields = list(unit_paths(view, run))
+    fields = list(deciding_of(view, run).paths)
     decided = {f"{run.names.decisions}.labels": {"$in": chosen}}
-    return view.mongo([{"$match": decided}]).select_labels(ids=chosen, fields=fields)
+    view = view.mongo([{"$match": decided}])
+    return view.select_labels(ids=chosen, fields=fields) if fields else view
 
 
 def _wanted(run: DecidableRun, state: str, category: str | None, rater: str | None) -> dict[str, Any]:

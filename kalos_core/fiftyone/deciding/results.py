@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import fiftyone as fo
 
-from kalos_core.decisions import against_in
+from kalos_core.decisions.objects import against_in
 from kalos_core.errors import InputError, KalosError
 from kalos_core.fiftyone.dataset.database import check_server, collection, journaled, reload_samples, server, with_tag
 from kalos_core.fiftyone.dataset.document import read_info, refresh, update_info
 from kalos_core.fiftyone.dataset.expressions import files_of
-from kalos_core.fiftyone.dataset.raters import class_names
 from kalos_core.fiftyone.deciding.decide import decisions, latest, stored_decisions
+from kalos_core.fiftyone.deciding.kinds import deciding_of, load_decidable
 from kalos_core.fiftyone.deciding.queue import view_of_queue
-from kalos_core.fiftyone.deciding.units import MatchedUnits, load_decidable, unit_paths
 from kalos_core.fiftyone.internals import forget_unlisted, has_annotation_results, root_of
 from kalos_core.fiftyone.kinds.agreement.values import OPEN
-from kalos_core.fiftyone.kinds.pixels.kind import PIXELS
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 from kalos_core.text import markdown_source
@@ -32,6 +30,8 @@ ANNOTATED = {
     fo.Polylines: "polygons",
     fo.Keypoints: "keypoints",
     fo.Segmentation: "segmentation",
+    fo.Classification: "classification",
+    fo.Classifications: "classifications",
 }
 """Type of a label field -> what FiftyOne's ``annotate`` calls it."""
 
@@ -49,7 +49,8 @@ def training_list(samples: Any, key: str) -> pd.DataFrame:
         of these units). The most frequent first.
     """
     run = load_decidable(samples, key)
-    return against_in(MatchedUnits.stored(samples, run), decisions(samples, run.key))
+    deciding = deciding_of(samples, run)
+    return against_in(deciding.of_all(), decisions(samples, run.key), deciding.LISTED)
 
 
 def guideline_questions(samples: Any, key: str) -> str:
@@ -66,14 +67,14 @@ def guideline_questions(samples: Any, key: str) -> str:
     ]
     if not asked:
         return "# Questions to the guideline\n\nNone.\n"
-    matched = MatchedUnits.stored(samples, run)
+    matched = deciding_of(samples, run).of_all()
     files = files_of(run.view, [sample_id for sample_id, _ in asked])
     groups: dict[tuple[str, ...], list[list[str]]] = {}
     for sample_id, entry in sorted(asked, key=lambda one: one[1]["when"]):
         given = matched.values(matched.units_of(entry["labels"]))
         classes = tuple(sorted({name for of_rater in given.values() for name in of_rater}))
         values = "; ".join(
-            f"{markdown_source(rater)}: {markdown_source(', '.join(of_rater)) or 'no object'}"
+            f"{markdown_source(rater)}: {markdown_source(', '.join(of_rater)) or deciding_of(samples, run).LISTED}"
             for rater, of_rater in given.items()
         )
         asker = f" ({markdown_source(entry['who'])})" if entry["who"] else ""
@@ -106,7 +107,7 @@ def tag_disputes(samples: Any, key: str, tag: str, *, open_only: bool = True) ->
     if not tag.strip():
         raise InputError(f"tag: expected a text, got {tag!r}")
     run = load_decidable(samples, key)
-    names, paths = run.names, unit_paths(samples, run)
+    names, paths = run.names, deciding_of(samples, run).paths
     wanted = {"$eq": ["$$entry.state", OPEN]} if open_only else True
     there = {"$filter": {"input": f"${names.queue}", "as": "entry", "cond": wanted}}
     units = {"$map": {"input": there, "as": "entry", "in": "$$entry.unit"}}
@@ -174,10 +175,8 @@ def hand_over(
     if not len(view):
         raise InputError(f"key: expected an agreement with open disputes, got {run.key!r}, which has none of these")
     document = dataset.get_field(run.label_fields[0]).document_type
-    own: dict[str, Any] = {"label_type": ANNOTATED[document], "classes": class_names(samples), "attributes": False}
-    if run.kind == PIXELS.name:
-        targets = {value: name for name, value in run.settings["classes"].items()}
-        own |= {"classes": list(targets.values()), "mask_targets": targets}
+    own: dict[str, Any] = {"label_type": ANNOTATED[document], "attributes": False}
+    own |= deciding_of(samples, run).classes
     settle_hand_over(dataset)
     before, known = dataset.list_annotation_runs(), server()
     with writing_now() as writer, explained(samples, "nothing is handed over"):

@@ -12,17 +12,11 @@ import shapely
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.drawing import Drawing
 from kalos_core.drawing.outlines import FLAT, outlines_of
+from kalos_core.fiftyone.deciding.kinds import deciding_of, load_decidable
 from kalos_core.fiftyone.deciding.queue import DisputedUnit, disputes_of, queued_images
-from kalos_core.fiftyone.deciding.units import (
-    DecidableRun,
-    MatchedUnits,
-    load_decidable,
-    region_marks,
-    region_report,
-)
-from kalos_core.fiftyone.kinds.agreement.sample import read_sample, report_of_labels
-from kalos_core.fiftyone.kinds.pixels.kind import PIXELS
+from kalos_core.fiftyone.kinds.agreement.sample import draw_unit
 from kalos_core.variation.reports import ImageReport
 
 MANY_POINTS = 120
@@ -53,7 +47,8 @@ class SampleDisputes:
     size : (float, float)
         Width and height in which outlines stand.
     report : ImageReport
-        All units x raters, with the alpha of the image (of regions of masks: the mean F1).
+        All units x raters, with the alpha of the image (of regions of masks: the mean F1; of image-level labels: how
+        likely two raters agree).
     disputes : tuple of DisputedUnit
     outlines : dict
         Id of a label -> its outlines; of a region in dispute, what each rater marked around it.
@@ -82,16 +77,14 @@ def shown_sample(samples: Any, key: str, sample_id: str, variations_key: str | N
         If the sample is not part of the run.
     """
     run = load_decidable(samples, key)
-    if run.kind == PIXELS.name:
-        return _of_regions(samples, run, sample_id)
-    labels = read_sample(samples, run.key, sample_id)
-    report = report_of_labels(samples, labels, run.key, variations_key)
-    disputes = disputes_of(samples, run, sample_id, MatchedUnits.of_labels(labels, run))
-    (path,) = labels.view.values("filepath")
-    table = labels.annotations
-    size, scale = _canvas(table.image_size[0])
-    outlines = {one.label: [one] for one in _outlines(table, table.id.tolist(), scale)}
-    return SampleDisputes(run.kind, sample_id, path, size, report, tuple(disputes), outlines)
+    seen = deciding_of(samples, run).seen(sample_id, variations_key)
+    disputes = disputes_of(samples, run, sample_id, seen.matched)
+    size, scale = _canvas(seen.size)
+    outlines: dict[str, list[ShownOutline]] = {}
+    for table, labels in seen.marks:
+        for one in _outlines(table, labels, scale):
+            outlines.setdefault(one.label, []).append(one)
+    return SampleDisputes(run.kind, sample_id, seen.path, size, seen.report, tuple(disputes), outlines)
 
 
 def shown_ahead(
@@ -124,17 +117,6 @@ def shown_ahead(
     return found
 
 
-def _of_regions(samples: Any, run: DecidableRun, sample_id: str) -> SampleDisputes:
-    report = region_report(samples, sample_id, run.key)
-    disputes = disputes_of(samples, run, sample_id, MatchedUnits.of_sample(samples, run, sample_id))
-    marks = region_marks(samples, run, sample_id)
-    (path,) = run.view.select(sample_id).values("filepath")
-    sizes = [table.image_size[0] for table in marks.values()]
-    size, scale = _canvas(sizes[0] if sizes else np.full(2, np.nan))
-    outlines = {label: list(_outlines(table, [label] * len(table), scale)) for label, table in marks.items()}
-    return SampleDisputes(run.kind, sample_id, path, size, report, tuple(disputes), outlines)
-
-
 def _canvas(size: Any) -> tuple[tuple[float, float], float]:
     """Width and height to draw in, and how many of its pixels are one of the labels'."""
     known = np.isfinite(size).all()
@@ -155,3 +137,29 @@ def _fewer(ring: NDArray[np.float64]) -> NDArray[np.float64]:
     if len(ring) <= MANY_POINTS:
         return ring
     return shapely.get_coordinates(shapely.simplify(shapely.LinearRing(ring), 0.5))[:-1]
+
+
+def draw_together(samples: Any, key: str, label_id: str, sample_id: str | None = None, **options: Any) -> Drawing:
+    """The unit of a label with the wholes and parts that it belongs to, so that the legend counts all of them.
+
+    Parameters
+    ----------
+    samples : fiftyone.core.collections.SampleCollection
+    key : str
+        Of an agreement.
+    label_id : str
+    sample_id : str, optional
+        Of its sample, which is looked for without it.
+    **options
+        As in `draw_unit`.
+
+    Raises
+    ------
+    InputError
+        For a label that the run did not match; `NotInRun` for a sample that is not part of it.
+    """
+    run = load_decidable(samples, key)
+    found = sample_id or next(iter(run.view.match_labels(ids=[label_id]).values("id")), "")
+    matched = deciding_of(samples, run).of_sample(found)
+    together = matched.labels(matched.together(matched.units_of([label_id])))
+    return draw_unit(samples, run.key, together or label_id, found, **options)

@@ -14,9 +14,9 @@ import type { Column } from "./look/table";
 import { FOCUS } from "./look/styles";
 import { Box, Button, MenuItem, Select, Stack, Typography } from "./mui";
 
-/** `panels/sample.py` */
+/** What `panels/sample.py` sends: without a `queue` where there is no analysis, or the sample is not part of it. */
 type Cell = { text: string; found: string };
-type UnitRow = { number: number; dispute: string | null; cells: Cell[]; labels: [string, string][] };
+type UnitRow = { number: number; dispute: string | null; question: string; cells: Cell[]; labels: [string, string][] };
 export type BesideRecord = {
   analyses: string[];
   analysis: string | null;
@@ -120,7 +120,7 @@ function Units({ record: { rows, raters, note }, desk, ask, sample }: { record: 
   const states = new Map(desk.here.map(({ id, state }) => [id, state]));
   const stateOf = (row: UnitRow) => (row.dispute === null ? "" : (states.get(row.dispute) ?? ""));
   const columns: Column<UnitRow>[] = [
-    { key: "number", title: "#", show: (row) => [row.number, stateOf(row)].join(" ").trim(), by: (row) => row.number },
+    { key: "number", title: "#", show: (row) => [row.number, desk.queue.questions > 1 ? plain(row.question) : "", stateOf(row)].filter(Boolean).join(" "), by: (row) => row.number },
     ...raters.map((name, place) => ({
       key: name,
       title: plain(name),
@@ -136,7 +136,7 @@ function Units({ record: { rows, raters, note }, desk, ask, sample }: { record: 
   return (
     <Box sx={{ overflowX: "auto" }}>
       <Typography color="text.secondary" sx={{ fontSize: 12 }}>
-        What every rater gave each {desk.queue.unit}: a click selects the labels. {note}
+        What every rater gave each {desk.queue.unit}{rows.some(({ labels }) => labels.length) ? ": a click selects the labels" : ""}. {note}
       </Typography>
       <Sortable label="What every rater gave" rows={rows} columns={columns} keyOf={({ number }) => String(number)} onClick={choose} />
     </Box>

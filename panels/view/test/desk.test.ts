@@ -7,7 +7,7 @@ import type { Dispute, Queue } from "../src/desk/records";
 
 function dispute(id: string, sample = `sample-${id}`): Dispute {
   return {
-    id, sample, labels: [id], units: 1, file: `${id}.jpg`, path: `/${id}.jpg`, size: [9, 9], alpha: 0,
+    id, sample, labels: [id], units: 1, question: "", file: `${id}.jpg`, path: `/${id}.jpg`, size: [9, 9], alpha: 0,
     given: [], outlines: [], decisions: [], state: "open", made: null, fits: true,
   };
 }
@@ -16,11 +16,11 @@ function queueOf(disputes: Dispute[]): Queue {
   const counts = { all: disputes.length, decided: 0, waiting: 0, open: disputes.length };
   return {
     run: "first", kind: "agreement", unit: "unit", measure: "alpha", variations: null, category: null, rater: null,
-    raters: [["ann", "#000"]], words: {}, counts, disputes,
+    raters: [["ann", "#000"]], words: {}, options: {}, questions: 1, counts, disputes,
   };
 }
 
-const by = (decision: string, rater: string | null = null) => ({ decision, rater, note: "", who: "" });
+const by = (decision: string, rater: string | null = null) => ({ decision, rater, category: null, note: "", who: "" });
 
 type Sent = { name: string; params: Record<string, unknown>; answer: (value: unknown) => void; fail: (error: Error) => void };
 
@@ -36,7 +36,7 @@ function desk(...ids: string[]) {
 
 /** What Python answers to a decision. */
 const stored = ({ params }: Sent, when: string) =>
-  ({ made: { decision: params.decision, rater: params.rater, note: params.note, who: params.who, when } });
+  ({ made: { decision: params.decision, rater: params.rater, category: params.category, note: params.note, who: params.who, when } });
 
 const soon = () => vi.advanceTimersByTimeAsync(SOON);
 

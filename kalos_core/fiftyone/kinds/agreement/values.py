@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement
-from kalos_core.decisions import decided_together, disputes
+from kalos_core.decisions import disputes
+from kalos_core.decisions.objects import decided_together
 from kalos_core.diagnostics import AlphasByImage, Diagnosis
 from kalos_core.errors import Undefined
 from kalos_core.fiftyone.dataset.writing import Values, nested, or_none

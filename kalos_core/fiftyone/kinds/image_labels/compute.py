@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from kalos_core.fiftyone.dataset.database import add_index
 from kalos_core.fiftyone.dataset.image_labels import read_image_labels
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.kinds.image_labels.kind import (
@@ -39,6 +40,9 @@ def compute_label_agreement(samples: Any, run_key: str, settings: LabelRunArgume
     `Classifications`), and ``<key>_tied``, those of which that is open. With ``truth`` also ``<key>_truth``, the
     labels that are likeliest, given how skilled each rater is, with their probability as confidence (none where several
     are equally likely), and ``<key>_confidence``, that of the question on which the image is least sure.
+
+    The answers in dispute (an image and a question whose leading answer has less than the quorum) are units in the
+    queue of decisions: `next_dispute`, `disputed_units`, `decide` and `resolved` take the key of this run.
 
     Parameters
     ----------
@@ -84,6 +88,7 @@ def compute_label_agreement(samples: Any, run_key: str, settings: LabelRunArgume
         report(STORING, "Writing agreement")
         with writing(LABEL_AGREEMENT, labels, run_key, told.record(), report, sample_schema(names, told)) as draft:
             write_columns(labels, sample_values(found, names, told), report.within(STORING, 1.0, "Writing"))
+            add_index(labels.view, [names.agreement, "_id", names.disputes])
             draft.metrics, draft.details = label_metrics(found, told.quorum), label_details(found)
             draft.arrays = table_arrays(labels.answers) | dispute_arrays(found)
             draft.result = found

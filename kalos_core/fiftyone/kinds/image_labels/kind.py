@@ -14,6 +14,7 @@ from kalos_core.arrays import by_item
 from kalos_core.fiftyone.dataset.database import FieldArguments
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, sources_of
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.kinds.image_labels.queue import queue_values
 from kalos_core.fiftyone.kinds.image_labels.settings import LabelRunSettings
 from kalos_core.fiftyone.kinds.image_labels.truth import truth_schema, truth_values
 from kalos_core.fiftyone.kinds.image_labels.views import view_of_disputes
@@ -125,7 +126,7 @@ def sample_schema(names: RunNames, settings: LabelRunSettings) -> dict[str, Fiel
     """The fields of `sample_values`."""
     numbers, disputes = (names.agreement, names.accuracy, names.to_reference), (names.questions, names.concepts)
     return {
-        **names.declared(*numbers, names.disputed, *disputes),
+        **names.declared(*numbers, names.disputed, *disputes, names.queue, names.disputes, names.decisions),
         **majority_schema(names, settings.groups),
         **(truth_schema(names, settings.groups) if settings.truth else {}),
     }
@@ -143,6 +144,7 @@ def sample_values(found: LabelFindings, names: RunNames, settings: LabelRunSetti
         names.disputed: [flag if value is not None else None for flag, value in zip(disputed, agreement, strict=True)],
         names.questions: by_item(disputes.item, object_array(table.questions)[disputes.question], items),
         names.concepts: by_item(votes.item[mixed], table.concepts[votes.concept[mixed]], items),
+        **queue_values(found, names, settings),
         **majority_values(table, names, settings.groups),
         **(truth_values(found.truth, table, names, settings.groups) if found.truth else {}),
     }

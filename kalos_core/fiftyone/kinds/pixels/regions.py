@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
 import fiftyone as fo
 import numpy as np
 from bson import ObjectId
-from numpy.typing import NDArray
 
-from kalos_core.annotations import Annotations, object_array
-from kalos_core.fiftyone.dataset.database import FieldArguments, collection, label_field
+from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.masks import ImageMasks
 from kalos_core.fiftyone.dataset.raters import DISPUTED
 from kalos_core.fiftyone.kinds.agreement.values import OPEN
@@ -60,47 +57,13 @@ class RegionWriter:
         for number, region in enumerate(found[: self.told.region_most], self.count):
             labels.append(_label(sample_id, region, size, number, self.names.unit))
             entry = {"unit": number, "together": number, "classes": _classes(region), "raters": _against(region)}
-            queue.append({**entry, "state": OPEN})
+            asked = {"label": str(labels[-1]["_id"]), "assigned": list(region.given), "given": [*region.given.values()]}
+            queue.append({**entry, **asked, "state": OPEN})
             self.area += region.area
         self.count += len(labels)
         names = self.names
         documents = {names.queue: queue, names.disputes: len(queue), names.decisions: []}
         return {names.regions: {"_cls": "Detections", "detections": labels}, **documents}
-
-
-def region_table(
-    samples: Any, names: RunNames, sample_id: str | None = None
-) -> tuple[Annotations, NDArray[np.intp], NDArray[np.intp]]:
-    """The regions of a run as units: who gave a region a class has an annotation with its id. One sample, or all.
-
-    Returns
-    -------
-    annotations : Annotations
-        With the box of the region as the shape of each.
-    unit_of : (N,) int
-    number : (U,) int
-        What the run calls each unit.
-    """
-    where: dict[str, Any] = {f"{names.regions}.detections.0": {"$exists": True}}
-    if sample_id is not None:
-        where["_id"] = ObjectId(sample_id)
-    rows, ids, units = list[dict[str, Any]](), list[str](), list[int]()
-    assigned, raters = dict[Hashable, list[str]](), dict[str, None]()
-    for document in collection(samples).find(where, {f"{names.regions}.detections.mask": False}):
-        image = str(document["_id"])
-        regions = document[names.regions]["detections"]
-        there = dict.fromkeys(rater for region in regions for rater in region["raters"])
-        assigned[image], raters = list(there), raters | there
-        for region in regions:
-            for rater, name in zip(region["raters"], region["given"], strict=True):
-                if name != NOTHING:
-                    rows.append({"image": image, "rater": rater, "category": name, "box": region["bounding_box"]})
-                    ids.append(str(region["_id"]))
-                    units.append(region[names.unit])
-    annotations = Annotations.from_rows(rows, raters=list(raters), images=list(assigned), assigned=assigned)
-    annotations = replace(annotations, id=object_array(ids))
-    number, unit_of = np.unique(np.array(units, dtype=np.intp), return_inverse=True)
-    return annotations, unit_of, number
 
 
 def _label(sample_id: str, region: Region, size: Iterable[int], number: int, unit: str) -> dict[str, Any]:

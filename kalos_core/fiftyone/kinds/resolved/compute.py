@@ -4,51 +4,38 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
-
-from kalos_core._agreement import Agreement
-from kalos_core.decisions import Resolved, resolve
-from kalos_core.display import number_of
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, Document, Rows, choose_label_type
-from kalos_core.fiftyone.dataset.raters import ESTIMATED
 from kalos_core.fiftyone.dataset.writing import write_documents
-from kalos_core.fiftyone.deciding.decide import still_of_units
-from kalos_core.fiftyone.kinds.matched import read_compared
-from kalos_core.fiftyone.kinds.resolved.kind import (
-    RESOLVED,
-    ResolvedDetails,
-    ResolvedRun,
-    resolved_arrays,
-)
-from kalos_core.fiftyone.runs.keys import RunNames
+from kalos_core.fiftyone.deciding.decide import decisions
+from kalos_core.fiftyone.kinds.resolved.kind import RESOLVED, ResolvedDetails, ResolvedRun
+from kalos_core.fiftyone.kinds.resolved.resolving import RESOLVING, AnyRun, origins_by_class
 from kalos_core.fiftyone.runs.life import COMPARING, STORING, analysing, writing
 from kalos_core.fiftyone.runs.progress import Progress
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run
 from kalos_core.files import as_path
-from kalos_core.readers import write_coco
 
 
 def resolved(
     samples: Any, key: str, field: str, *, undecided: str = "majority", progress: Progress | bool | None = None
 ) -> ResolvedRun:
-    """Make a label field of what raters agree on and of what was decided; see `kalos_core.decisions.resolve`.
+    """Make a label field of what raters agree on and of what was decided; see `kalos_core.decisions`.
 
-    It is a run whose key is the field: deleting it deletes the field. It can be the ``gt_field`` of FiftyOne's
-    ``evaluate_detections``, and is no rater's. Every label says where it comes from: ``<field>`` ("agreed", a decision
-    of `DECISIONS`, "undecided"), ``<field>_match`` (ids of the labels it is made of), ``<field>_raters`` (whose these
-    are), ``<field>_note`` and ``<field>_who``. `export_resolved` writes a COCO file with all that.
+    It is a run whose key is the field: deleting it deletes the field. Of objects it can be the ``gt_field`` of
+    FiftyOne's ``evaluate_detections``, of image-level labels that of ``evaluate_classifications``, the ``reference`` of
+    `compute_label_agreement` and one of the raters of `rank_systems`; it is no rater's.
+
+    Every label says where it comes from: ``<field>`` ("agreed", a decision, or "undecided"), of objects
+    ``<field>_match`` (ids of the labels it is made of), ``<field>_raters`` (whose these are), ``<field>_note`` and
+    ``<field>_who``. `export_resolved` writes a file with all that.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement.
+        Of an agreement of objects or of image-level labels.
     field : str
         A new field, which is the key of the new run.
     undecided : name in `UNDECIDED`
@@ -59,8 +46,8 @@ def resolved(
     Returns
     -------
     Run
-        Its `result` is a `Resolved`. Decisions about labels that are no unit any more, as they were changed since, are
-        left out; its metrics say how many.
+        Its `result` is a `Resolved`, of image-level labels a `ResolvedLabels`. Decisions about labels that are no unit
+        any more, as they were changed since, are left out; its metrics say how many.
 
     Examples
     --------
@@ -81,45 +68,42 @@ def resolved(
     ('dog', 'take', ['bob'], {'take': 1})
     >>> dataset.delete()
     """
-    about = load_metrics(samples, key, "agreement")
-    dataset, view = about.dataset, about.view
+    about = load_metrics(samples, key, tuple(RESOLVING))
+    dataset, view, way = about.dataset, about.view, RESOLVING[about.kind]
     with analysing(view, field, progress) as report:
         if dataset.has_field(field):
             raise InputError(f"field: {field!r} is there already; choose another name")
-        found = cast(Agreement, load_run(dataset, about.key).result)
-        decided, others = still_of_units(dataset, about.key, found)
-        report(COMPARING, f"Resolving {number_of(len(found.units), 'unit')}")
-        result = resolve(found, decided, undecided)
-        settings = {"agreement": about.key, "similarity": about.settings["similarity"], "undecided": undecided}
-        labels = read_compared(view, about)
-        sizes = result.annotations.image_size  # where they are unknown, coordinates are shares of the image already
-        table = replace(result.annotations, image_size=np.where(np.isnan(sizes), 1.0, sizes))
-        kind = choose_label_type(table, "auto") if len(table) else LABEL_TYPES["detections"]
-        names = RunNames(field)
-        own = names.declared(names.main, names.match, names.raters, names.note, names.who)
-        declared = kind.declared(field, f"Resolved from the agreement {about.key!r}", {ESTIMATED: field}, own)
+        report(COMPARING, "Resolving what is in dispute")
+        result, found, left_out = _resolve(dataset, about, undecided)
+        settings = {"agreement": about.key, "of": about.kind, "undecided": undecided, **way.settings(about)}
+        labels, declared = way.read(view, about), way.fields(result, field, about)
         with writing(RESOLVED, labels, field, settings, report, declared) as draft:
-            rater_of = dict(zip(found.annotations.id.tolist(), found.annotations.rater.tolist(), strict=True))
-            attributes = _attributes(result, names, rater_of, found.annotations.raters.tolist())
-            documents: Iterator[tuple[str, dict[str, Document]]] = zip(
-                table.images.tolist(), kind.fields(table, [field], attributes), strict=True
-            )
-            write_documents(view, documents, len(table.images), report.within(STORING, 1.0, "Writing"))
-            draft.metrics, draft.details = _metrics(result, len(others)), _details(result)
-            draft.arrays, draft.result = resolved_arrays(result), result
+            documents = way.documents(result, field, about, found)
+            write_documents(view, documents, len(labels.images), report.within(STORING, 1.0, "Writing"))
+            origins = result.origin.tolist()
+            draft.metrics = {
+                "labels": len(origins),
+                "origins": dict(Counter(origins).most_common()),
+                "decided": result.decided,
+                "open": way.open(result),
+                "left_out": left_out,
+            }
+            draft.details = ResolvedDetails(origins_by_class(origins, way.names(result)))
+            draft.arrays, draft.result = way.arrays(result), result
     return draft.run
 
 
 def export_resolved(samples: Any, key: str, path: str | os.PathLike[str], *, undecided: str = "majority") -> Path:
-    """Write what `resolved` makes as a COCO file, with where each label comes from; nothing is written on the data set.
+    """Write what `resolved` makes as a file, with where each label comes from; nothing is written on the data set.
 
-    The file appears whole or not at all.
+    Of objects it is a COCO file, of image-level labels a CSV table that `read_long_labels` reads. The file appears
+    whole or not at all.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement.
+        As in `resolved`.
     path : path
         A file in a folder that is there; one of that name is replaced.
     undecided : name in `UNDECIDED`
@@ -138,40 +122,15 @@ def export_resolved(samples: Any, key: str, path: str | os.PathLike[str], *, und
     target = as_path(path, "path").absolute()
     if not target.name or target.is_dir():
         raise InputError(f"path: expected a file, got the folder {target}")
-    found = cast(Agreement, load_run(samples, load_metrics(samples, key, "agreement").key).result)
-    result = resolve(found, still_of_units(samples, key, found)[0], undecided)
-    return write_coco(result.annotations, target, result.fields())
+    about = load_metrics(samples, key, tuple(RESOLVING))
+    result, _, _ = _resolve(samples, about, undecided)
+    return RESOLVING[about.kind].export(samples, result, target)
 
 
-def _attributes(result: Resolved, names: RunNames, rater_of: dict[str, int], raters: list[str]) -> Any:
-    def attributes(rows: Rows) -> dict[str, list[Any]]:
-        sources = [list(result.sources[row]) for row in rows.tolist()]
-        return {
-            names.main: result.origin[rows].tolist(),
-            names.match: sources,
-            names.raters: [[raters[code] for code in dict.fromkeys(rater_of[key] for key in keys)] for keys in sources],
-            names.note: result.note[rows].tolist(),
-            names.who: result.who[rows].tolist(),
-        }
-
-    return attributes
-
-
-def _metrics(result: Resolved, left_out: int) -> dict[str, Any]:
-    """How many labels there are, and of which origin; ``left_out``: decisions whose labels are others now."""
-    return {
-        "labels": len(result.annotations),
-        "origins": dict(Counter(result.origin.tolist()).most_common()),
-        "decided": result.decided,
-        "open": len(result.open_units),
-        "left_out": left_out,
-    }
-
-
-def _details(result: Resolved) -> ResolvedDetails:
-    table = result.annotations
-    pairs = Counter(zip(result.origin.tolist(), table.categories[table.category].tolist(), strict=True))
-    classes: dict[str, dict[str, int]] = {}
-    for (origin, category), count in pairs.most_common():
-        classes.setdefault(origin, {})[category] = count
-    return ResolvedDetails(classes)
+def _resolve(samples: Any, about: AnyRun, undecided: str) -> tuple[Any, Any, int]:
+    """The resolved labels, the result they are made of, and how many decisions are about labels that are others now."""
+    way, found = RESOLVING[about.kind], load_run(samples, about.key).result
+    made = decisions(samples, about.key)
+    fits = way.fits(about, found, made)
+    kept = [one for one, fit in zip(made, fits, strict=True) if fit]
+    return way.resolve(about, found, kept, undecided), found, len(made) - len(kept)

@@ -1,21 +1,33 @@
-import React from "react";
+import React, { useId, useState } from "react";
+import type { KeyboardEvent, Ref } from "react";
 import { plain } from "../format";
 import { DASHES } from "../look/crop";
 import { FOCUS, TWO_LINES } from "../look/styles";
-import { Box, ButtonBase, Typography } from "../mui";
+import { Box, ButtonBase, InputBase, Typography } from "../mui";
 import { Sign } from "./decider";
 import type { Dispute, Queue } from "./records";
 
 /** A decision with its key; `found` is what a rater's annotation is towards the others. */
-export type Choice = { key: string; text: string; decision: string; rater: string | null; found: string };
+export type Choice = { key: string; text: string; decision: string; rater: string | null; category: string | null; found: string };
 
 /** Raters have the digits, each the same one in all disputes. */
 const KEYS: Record<string, string> = { consensus: "c", whole: "w", parts: "p", none: "n", both: "b", guideline: "g", skip: "s" };
 
 const MOST_DIGITS = 9;
 
+/** Labels of a question have these, each the same one in all its disputes; of more labels one is typed. */
+const LETTERS = "qwertyzxc";
+
+/** The labels that are typed, as there are too many for a key each. */
+export function typedLabels({ question, decisions }: Dispute, { options }: Queue): string[] {
+  const labels = decisions.includes("label") ? (options[question] ?? []) : [];
+  return labels.length > LETTERS.length ? labels : [];
+}
+
 /** All that can be decided about a unit: the raters first, then what its kind allows. */
-export function choicesOf({ given, decisions, labels }: Dispute, { words, raters }: Queue): Choice[] {
+export function choicesOf(dispute: Dispute, queue: Queue): Choice[] {
+  const { given, decisions, labels, question } = dispute;
+  const { words, raters, options } = queue;
   if (!labels.length) return [];
   const digits = new Map(raters.slice(0, MOST_DIGITS).map(([name], place) => [name, String(place + 1)]));
   const takes = given.map(({ rater, text, found }) => ({
@@ -23,12 +35,18 @@ export function choicesOf({ given, decisions, labels }: Dispute, { words, raters
     text,
     decision: "take",
     rater,
+    category: null,
     found,
   }));
+  const isGiven = new Set(given.map(({ text }) => text));
+  const keyed = decisions.includes("label") && !typedLabels(dispute, queue).length ? (options[question] ?? []) : [];
+  const chosen = keyed
+    .map((category, place) => ({ key: LETTERS[place] ?? "", text: category, decision: "label", rater: null, category, found: "" }))
+    .filter(({ text }) => !isGiven.has(plain(text)));
   const others = decisions
     .filter((name) => name in KEYS)
-    .map((name) => ({ key: KEYS[name] ?? "", text: words[name] ?? name, decision: name, rater: null, found: "" }));
-  return [...takes, ...others];
+    .map((name) => ({ key: KEYS[name] ?? "", text: words[name] ?? name, decision: name, rater: null, category: null, found: "" }));
+  return [...takes, ...chosen, ...others];
 }
 
 type ChoicesProps = {
@@ -43,13 +61,13 @@ export function Choices({ choices, queue, onChoose, onPoint }: ChoicesProps) {
   return (
     <Box sx={{ display: "grid", gap: 0.5, gridTemplateColumns: "repeat(2, minmax(0, 1fr))" }}>
       {choices.map((choice) => (
-        <ButtonBase key={`${choice.decision} ${choice.rater ?? ""}`} onClick={() => onChoose(choice)}
+        <ButtonBase key={`${choice.decision} ${choice.rater ?? choice.category ?? ""}`} onClick={() => onChoose(choice)}
           aria-keyshortcuts={choice.key || undefined} aria-label={nameOf(choice)} title={[nameOf(choice), choice.found].filter(Boolean).join("\n")}
           onMouseEnter={() => onPoint(choice.rater)} onMouseLeave={() => onPoint(null)}
           onFocus={() => onPoint(choice.rater)} onBlur={() => onPoint(null)}
           sx={{ ...FOCUS, ...BUTTON }}>
           {choice.key && <Sign of={choice.key} />}
-          {choice.rater === null ? choice.text : <Taken choice={choice} queue={queue} />}
+          {choice.rater === null ? <Box component="bdi">{plain(choice.text)}</Box> : <Taken choice={choice} queue={queue} />}
         </ButtonBase>
       ))}
     </Box>
@@ -70,8 +88,35 @@ const BUTTON = {
   "&:hover": { bgcolor: "action.hover" },
 } as const;
 
-function nameOf({ rater, text }: Choice): string {
+function nameOf({ rater, category, text }: Choice): string {
+  if (category !== null) return `Another label is right: ${plain(text)}`;
   return rater === null ? text : `${plain(rater)} is right: ${plain(text)}`;
+}
+
+type OtherProps = { labels: readonly string[]; field: Ref<HTMLInputElement>; onChoose: (category: string) => void; onDone: () => void };
+
+/** A label that is typed, with those that begin or go on like it below. */
+export function OtherLabel({ labels, field, onChoose, onDone }: OtherProps) {
+  const [text, setText] = useState("");
+  const list = useId();
+  const onKeyDown = (event: KeyboardEvent) => {
+    event.stopPropagation();
+    if (event.key === "Enter" && labels.includes(text)) onChoose(text);
+    if (event.key === "Escape" || (event.key === "Enter" && labels.includes(text))) {
+      setText("");
+      onDone();
+    }
+  };
+  return (
+    <Box sx={{ display: "flex", alignItems: "center", mt: 0.5, fontSize: 12.5 }}>
+      <Sign of="l" />
+      <InputBase value={text} inputRef={field} placeholder="Another label: type it, then Enter" onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown} inputProps={{ list, "aria-label": "Another label", "aria-keyshortcuts": "l" }}
+        sx={{ flex: 1, fontSize: 13, px: 0.75, height: 28, border: "1px solid", borderColor: "divider", borderRadius: 1,
+          "&:focus-within": { outline: "2px solid var(--fo-palette-primary-main)" } }} />
+      <datalist id={list}>{labels.map((label) => <option key={label} value={label} />)}</datalist>
+    </Box>
+  );
 }
 
 function Taken({ choice: { rater, text, found }, queue: { raters } }: { choice: Choice; queue: Queue }) {

@@ -6,7 +6,7 @@ import type { Outline } from "../look/crop";
 import { Loading } from "../look/states";
 import { FOCUS } from "../look/styles";
 import { Alert, Box, Button, InputBase, LinearProgress, Stack, Typography } from "../mui";
-import { choicesOf, Choices } from "./choices";
+import { choicesOf, Choices, OtherLabel, typedLabels } from "./choices";
 import type { Choice } from "./choices";
 import type { Desk } from "./desk";
 import type { Dispute, Queue } from "./records";
@@ -36,12 +36,14 @@ type DeciderProps = {
 export function Decider({ desk, nothing, isBeside = false }: DeciderProps) {
   useDesk(desk);
   const box = useRef<HTMLDivElement>(null);
+  const typing = useRef<HTMLInputElement>(null);
   const [only, setOnly] = useState<string | null>(null);
   const [isWhole, setIsWhole] = useState(false);
   const [note, setNote] = useState("");
   const [who, setWho] = useState(() => localStorage.getItem(NAME) ?? "");
   const now = desk.now;
   const choices = now ? choicesOf(now, desk.queue) : [];
+  const typed = now ? typedLabels(now, desk.queue) : [];
 
   useEffect(() => box.current?.focus({ preventScroll: true }), [desk]);
   useEffect(() => {
@@ -52,7 +54,8 @@ export function Decider({ desk, nothing, isBeside = false }: DeciderProps) {
     // eslint-disable-next-line react-hooks/exhaustive-deps -- with each dispute
   }, [now?.id]);
 
-  const choose = ({ decision, rater }: Choice) => desk.choose({ decision, rater, note: note.trim(), who: who.trim() });
+  const choose = ({ decision, rater, category }: Pick<Choice, "decision" | "rater" | "category">) =>
+    desk.choose({ decision, rater, category, note: note.trim(), who: who.trim() });
   const write = (name: string) => {
     localStorage.setItem(NAME, name);
     setWho(name);
@@ -60,6 +63,7 @@ export function Decider({ desk, nothing, isBeside = false }: DeciderProps) {
   const keys: Record<string, () => boolean> = {
     u: () => (desk.undo(), true),
     i: () => (setIsWhole(!isWhole), true),
+    l: () => typed.length > 0 && (typing.current?.focus(), true),
     a: () => (now && desk.open(now.sample, true), true),
     o: () => !isBeside && (now && desk.open(now.sample), true),
     ArrowRight: () => desk.move(1) || !isBeside,
@@ -82,11 +86,18 @@ export function Decider({ desk, nothing, isBeside = false }: DeciderProps) {
         <Box sx={{ display: "grid", gap: 1, gridTemplateColumns: "repeat(auto-fit, minmax(min(250px, 100%), 1fr))" }}>
           <Seen dispute={now} queue={desk.queue} only={only} isWhole={isWhole} isBeside={isBeside} />
           <Box>
+            {desk.queue.questions > 1 && (
+              <Typography component="h3" noWrap sx={{ fontSize: 14, fontWeight: 600, mb: 0.5 }}><bdi>{plain(now.question)}</bdi></Typography>
+            )}
             <Last dispute={now} queue={desk.queue} />
             <Choices choices={choices} queue={desk.queue} onChoose={choose} onPoint={setOnly} />
+            {typed.length > 0 && (
+              <OtherLabel labels={typed} field={typing} onDone={() => box.current?.focus()}
+                onChoose={(category) => choose({ decision: "label", rater: null, category })} />
+            )}
             <Stack direction="row" flexWrap="wrap" sx={{ mt: 0.5, columnGap: 0.5 }}>
               <Step name="Undo" sign="u" isOff={!desk.done.length} onClick={() => desk.undo()} />
-              <Step name={isWhole ? "Part" : "Whole image"} sign="i" onClick={() => setIsWhole(!isWhole)} />
+              {now.outlines.length > 0 && <Step name={isWhole ? "Part" : "Whole image"} sign="i" onClick={() => setIsWhole(!isWhole)} />}
               {!isBeside && <Step name="Open" sign="o" onClick={() => desk.open(now.sample)} />}
               <Step name="Annotate" sign="a" onClick={() => desk.open(now.sample, true)} />
               <Step name="Before" sign="←" onClick={() => desk.move(-1)} />
@@ -111,9 +122,8 @@ export function Decider({ desk, nothing, isBeside = false }: DeciderProps) {
 /** How many decisions are made, and whether all of them are stored. */
 function Progress({ desk }: { desk: Desk }) {
   const { all, decided, waiting } = desk.counts;
-  const name = desk.queue.unit;
   const parts = [
-    `${countText(decided)} of ${numberOf(all, `${name} in dispute`, `${name}s in dispute`)} decided`,
+    `${countText(decided)} of ${numberOf(all, "decision")} made`,
     waiting ? `${countText(waiting)} waiting for the guideline` : "",
     desk.outbox.waiting ? `storing ${countText(desk.outbox.waiting)}` : "",
   ];
@@ -151,14 +161,14 @@ type SeenProps = { dispute: Dispute; queue: Queue; only: string | null; isWhole:
 
 function Seen({ dispute, queue, only, isWhole, isBeside }: SeenProps) {
   const { file, alpha, given, size, path } = dispute;
-  const label = `${plain(file)}: ${given.map(({ rater, text }) => `${plain(rater)}: ${plain(text)}`).join("; ")}`;
+  const label = `${[plain(file), queue.questions > 1 ? plain(dispute.question) : ""].filter(Boolean).join(", ")}: ${given.map(({ rater, text }) => `${plain(rater)}: ${plain(text)}`).join("; ")}`;
   const about = [plain(file), alpha == null ? "" : `${queue.measure} ${alphaText(alpha)}`];
   if (dispute.units > 1) about.push(`${numberOf(dispute.units, queue.unit)}: a whole and its parts`);
   return (
     <Box sx={{ minWidth: 0 }} data-cy="crop" data-id={dispute.id}>
       <Crop path={path} size={size} outlines={drawn(dispute, queue)} label={label} only={only} isWhole={isWhole}
         height={isBeside ? "30vh" : HEIGHT} />
-      <Typography noWrap title={about.join(", ")} color="text.secondary" sx={{ fontSize: 12, mt: 0.25 }}>
+      <Typography noWrap title={about.filter(Boolean).join(", ")} color="text.secondary" sx={{ fontSize: 12, mt: 0.25 }}>
         {about.filter(Boolean).join(", ")}
       </Typography>
     </Box>
@@ -184,7 +194,8 @@ function drawn({ outlines }: Dispute, { raters }: Queue): Outline[] {
 function Last({ dispute: { made, labels }, queue }: { dispute: Dispute; queue: Queue }) {
   if (!labels.length) return <Typography sx={{ fontSize: 13 }}>Its labels were deleted since.</Typography>;
   if (!made || made.decision === "skip") return null;
-  const what = made.rater === null ? queue.words[made.decision] : `${plain(made.rater)} is right`;
+  const right = made.rater ?? made.category;
+  const what = right === null ? queue.words[made.decision] : `${plain(right)} is right`;
   const who = made.who ? ` by ${plain(made.who)}` : "";
   const when = made.when ? `, ${made.when.slice(0, 16).replace("T", " ")} UTC` : "";
   const note = made.note ? `. Note: ${plain(made.note)}` : "";

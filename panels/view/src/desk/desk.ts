@@ -218,7 +218,7 @@ export class Desk {
       this.set(place, now.state, now.made);
       this.disputes[place] = now;
     }
-    this.note(id, "Somebody has decided about this unit meanwhile; their decision stands.");
+    this.note(id, `Somebody has decided about this ${this.queue.unit} meanwhile; their decision stands.`);
   }
 
   private refused(id: string, problem: string): void {
@@ -265,8 +265,8 @@ function isOpen(dispute: Dispute | undefined): boolean {
 
 /** What takes a decision back: the one before it, or that there is none. */
 function back(made: Made | null): Wanted {
-  const { decision, rater, note, who } = made ?? { decision: "skip", rater: null, note: "", who: "" };
-  return { decision, rater, note, who };
+  const { decision, rater, category, note, who } = made ?? { decision: "skip", rater: null, category: null, note: "", who: "" };
+  return { decision, rater, category, note, who };
 }
 
 /** Whether something was stored beside a sample that other panels have not heard of. */

@@ -42,8 +42,12 @@ type CropProps = {
   isWhole?: boolean;
 };
 
-/** A part of an image with the outline of each rater. */
+/** A part of an image with the outline of each rater; the whole image where nothing is outlined. */
 export function Crop({ path, size, outlines, label, only, height = "46vh", isWhole = false }: CropProps) {
+  if (!outlines.length) {
+    const contained = { width: "100%", height, objectFit: "contain", display: "block", borderRadius: 6, background: "#0003" } as const;
+    return <img src={getSampleSrc(path)} alt={label} style={contained} />;
+  }
   const rings = outlines.flatMap((outline) => [...outline.rings, outline.points ?? []]);
   const { x, y, width, height: high } = windowOf(isWhole ? [] : rings, size);
   return (

@@ -11,7 +11,7 @@ import { FOCUS } from "../look/styles";
 import { Alert, Box, Button, Stack, Typography } from "../mui";
 import type { SectionProps } from "./section";
 
-/** `panels/data/decide.py` */
+/** What `panels/data/decide.py` sends. */
 export type DecideRecord = { queue: Queue; runs: [string, string][] };
 type Trained = { run: string; rater: string; gave: string; decided: string; count: number; units: number; rate: number; labels: string[] };
 type Question = { run: string; note: string; who: string; when: string; labels: string[] };

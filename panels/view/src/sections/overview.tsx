@@ -1,5 +1,5 @@
 import React from "react";
-import { alphaText, countText, intervalText, plain, pointsText } from "../format";
+import { alphaText, countText, intervalText, numberOf, plain, pointsText } from "../format";
 import type { Interval, Maybe } from "../format";
 import { domainOf, ofAlpha } from "../look/alphas";
 import type { Difference, Ranking } from "../look/alphas";
@@ -40,9 +40,30 @@ type Props = SectionProps<OverviewRecord>;
 
 /** What raters do more often than the others, a line each: as many as there is room for. */
 const MOST_HABITS = 2;
+/** `panels/data/sentences.py`: where no objects are. */
+type Said = { said: { text: string; leads_to: string }[] };
 
 /** How good the labels are, who and what is the problem, and what to do next, on one screen. */
-export function Overview(props: Props) {
+export function Overview(props: SectionProps<OverviewRecord | Said>) {
+  const { record } = props;
+  return "said" in record ? <Sentences {...props} record={record} /> : <Dashboard {...props} record={record} />;
+}
+
+/** What matters about image-level labels and masks; each sentence leads to what it is of. */
+function Sentences({ record: { said }, frame, go }: SectionProps<Said>) {
+  const shown = new Set(frame.sections.map(({ name }) => name));
+  return (
+    <Card title="What matters">
+      <Stack alignItems="stretch">
+        {said.map(({ text, leads_to }) =>
+          shown.has(leads_to) ? <Step key={text} onClick={() => go(leads_to)}>{text}</Step>
+            : <Typography key={text} sx={{ fontSize: 12.5, px: 0.5 }}>{text}</Typography>)}
+      </Stack>
+    </Card>
+  );
+}
+
+function Dashboard(props: Props) {
   const { record } = props;
   return (
     <Stack spacing={1}>
@@ -82,13 +103,13 @@ function Agreement({ record: { alpha, interval, bands, notation, sentences, habi
 }
 
 function Figures({ record: { images, raters, objects, disputes }, go }: Props) {
-  const decided = `${countText(disputes.decided)} of ${countText(disputes.all)} decided`;
+  const decided = `${countText(disputes.decided)} of ${numberOf(disputes.all, "decision")} made`;
   return (
     <Box sx={{ display: "grid", gap: 1, gridTemplateColumns: "repeat(4, auto)" }}>
       <Figure value={countText(images)} name={images === 1 ? "image" : "images"} onClick={() => go("Images")} />
       <Figure value={countText(raters)} name="raters" onClick={() => go("Raters")} />
       <Figure value={countText(objects)} name={objects === 1 ? "object" : "objects"} onClick={() => go("Classes")} />
-      <Figure value={countText(disputes.open)} name="open disputes" title={decided} onClick={() => go("Decide")} />
+      <Figure value={countText(disputes.open)} name={disputes.open === 1 ? "decision to make" : "decisions to make"} title={decided} onClick={() => go("Decide")} />
     </Box>
   );
 }

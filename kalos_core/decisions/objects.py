@@ -1,16 +1,9 @@
-"""From disagreement to decision: the units in dispute, what was decided about each, and the labels that follow.
-
-* `disputes` -> `Disputes`: the units that raters do not agree about, those first that teach most
-* `Decision`, one of `DECISIONS`, about the annotations of one unit
-* `resolve` -> `Resolved`: one table of annotations made of what raters agree on and of what was decided
-* `decided_against`: who was decided against, on what: the training list
-"""
+"""The units of objects in dispute, and the annotations that follow from decisions about them."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,8 +14,9 @@ from numpy.typing import NDArray
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.consensus.fusing import Members, fused_annotations
+from kalos_core.decisions.decision import DECISIONS, OPEN, UNDECIDED, Decision
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_text, listed, lookup, repr_of
+from kalos_core.errors import InputError, listed, lookup, repr_of
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.results import Result
 from kalos_core.similarity import get_similarity
@@ -30,26 +24,6 @@ from kalos_core.variation import TOUCHING, Variations, variations
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["DECISIONS", "UNDECIDED", "Decision", "Disputes", "Resolved", "decided_against", "disputes", "resolve"]
-
-DECISIONS = {
-    "take": "One rater is right",
-    "consensus": "All of them together",
-    "whole": "One object, the whole",
-    "parts": "Several objects, the parts",
-    "none": "No object there",
-    "both": "Both readings are legitimate",
-    "guideline": "The guideline must say",
-    "skip": "Not decided now",
-}
-"""What can be decided about a unit -> how a button says it."""
-
-OPEN = ("guideline", "skip")
-"""Decisions that leave a unit open."""
-
-UNDECIDED = {"majority": "What most raters have", "drop": "Nothing"}
-"""What is kept of a unit in dispute that nobody has decided -> in words."""
 
 DIVIDED = ("one object", "several objects")
 """What was decided against who divided the same class otherwise."""
@@ -62,53 +36,16 @@ class Matched(Protocol):
     """Annotations in units: an `Agreement`, or what is left of one where it is stored."""
 
     @property
-    def annotations(self) -> Annotations: ...
+    def annotations(self) -> Annotations:
+        """N of them."""
+
     @property
-    def unit_of(self) -> NDArray[np.intp]: ...
+    def unit_of(self) -> NDArray[np.intp]:
+        """(N,) the unit of each."""
+
     @property
-    def units(self) -> Units: ...
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What somebody decided about the annotations of one unit.
-
-    Parameters
-    ----------
-    labels : tuple of ids
-        Of annotations of the unit, or of a whole and its parts.
-    decision : name in `DECISIONS`
-    rater : str, optional
-        Who is right, with ``"take"``.
-    note, who : str
-    when : datetime, optional
-
-    Examples
-    --------
-    >>> Decision((1, 2), "take", "ann").rater
-    'ann'
-    >>> Decision((1, 2), "take")
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: rater: expected who is right, as the decision is 'take', got None
-    """
-
-    labels: tuple[Hashable, ...]
-    decision: str
-    rater: str | None = None
-    note: str = ""
-    who: str = ""
-    when: datetime | None = None
-
-    def __post_init__(self) -> None:
-        lookup(DECISIONS, self.decision, "decision")
-        for name in ("note", "who"):
-            check_text(getattr(self, name), name)
-        if not self.labels:
-            raise InputError("labels: expected the id of at least one annotation, got none")
-        if self.decision == "take" and self.rater is None:
-            raise InputError("rater: expected who is right, as the decision is 'take', got None")
-        if self.decision != "take" and self.rater is not None:
-            raise InputError(f"rater: expected none, as the decision is {self.decision!r}, got {repr_of(self.rater)}")
+    def units(self) -> Units:
+        """Who gave what."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -352,6 +289,8 @@ def resolve(agreement: Agreement, decisions: Iterable[Decision] = (), undecided:
     check_agreement(agreement)
     lookup(UNDECIDED, undecided, "undecided")
     source, settled = agreement.annotations, list(_settled(agreement, decisions))
+    for one in settled:
+        lookup(DECISIONS, one.decision.decision, "decision")
     made = sorted(_made(agreement, settled, undecided), key=lambda one: (one.unit, one.rows))
     row = np.array([row for one in made for row in one.rows], dtype=np.intp)
     owner = np.repeat(np.arange(len(made)), [len(one.rows) for one in made])
@@ -399,25 +338,30 @@ def decided_against(agreement: Agreement, decisions: Iterable[Decision]) -> pd.D
     return against_in(agreement, decisions)
 
 
-def against_in(agreement: Matched, decisions: Iterable[Decision]) -> pd.DataFrame:
-    """As `decided_against`, of anything that has the units."""
+def against_in(agreement: Matched, decisions: Iterable[Decision], nothing: str = "no object") -> pd.DataFrame:
+    """As `decided_against`, of anything that has the units; `nothing` stands where a rater gave none."""
     import pandas as pd
 
     annotations, values = agreement.annotations, agreement.units.values
-    names = {NO_OBJECT: "no object", **dict(enumerate(annotations.categories.tolist()))}
+    names = {NO_OBJECT: nothing, **dict(enumerate(annotations.categories.tolist()))}
     against: dict[tuple[str, str, str], list[list[Any]]] = {}
     asked = dict.fromkeys(annotations.raters.tolist(), 0)
     for decision in _settled(agreement, decisions):
         made = list(_outcomes(agreement, decision))
         kept = {row for one in made for row in one.rows}
-        classes = {int(annotations.category[row]) for row in kept}
-        decided = ", ".join(names[code] for code in sorted(classes)) or names[NO_OBJECT]
+        codes = sorted({int(annotations.category[row]) for row in kept})
+        classes = (
+            [names[code] for code in codes] if decision.decision.category is None else [decision.decision.category]
+        )
+        decided = ", ".join(classes) or nothing
         for rater, name in enumerate(annotations.raters.tolist()):
             own = decision.rows[annotations.rater[decision.rows] == rater]
             if (values[decision.units, rater] == NOT_ASSIGNED).all():
                 continue
             asked[name] += 1
-            agrees = bool(len(own)) == bool(kept) and set(annotations.category[own].tolist()) <= classes
+            agrees = bool(len(own)) == bool(classes) and {names[int(code)] for code in annotations.category[own]} <= {
+                *classes
+            }
             if not agrees or (len(own) and decision.is_split and not kept & set(own.tolist())):
                 gave = names[int(annotations.category[own[0]])] if len(own) else names[NO_OBJECT]
                 divided = decided == gave and (len(own) > 1) != (len(made) > 1)
@@ -430,7 +374,7 @@ def against_in(agreement: Matched, decisions: Iterable[Decision]) -> pd.DataFram
                 len(found),
                 asked[key[0]],
                 len(found) / asked[key[0]],
-                [label for labels in found for label in labels],
+                list(dict.fromkeys(label for labels in found for label in labels)),
             )
             for key, found in against.items()
         ],
@@ -567,6 +511,9 @@ def _outcomes(agreement: Matched, settled: _Settled) -> Iterator[_Outcome]:
         groups = [rows[is_whole], *_apart(rows[~is_whole], agreement.unit_of[rows[~is_whole]])]
     elif decision.decision == "both":
         groups = _apart(rows, annotations.category[rows])
+    elif decision.decision == "label":
+        chosen = rows[annotations.categories[annotations.category[rows]] == decision.category]
+        groups = [chosen] if len(chosen) else []
     for group in groups:
         unit = int(agreement.unit_of[group[0]])
         yield _Outcome(unit, tuple(group.tolist()), decision.decision, decision.note, decision.who)

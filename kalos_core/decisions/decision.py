@@ -1,0 +1,85 @@
+"""Decisions of people, and what can be decided."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from datetime import datetime
+
+from kalos_core.errors import InputError, check_text, lookup, repr_of
+
+DECISIONS = {
+    "take": "One rater is right",
+    "consensus": "All of them together",
+    "whole": "One object, the whole",
+    "parts": "Several objects, the parts",
+    "none": "No object there",
+    "both": "Both readings are legitimate",
+    "guideline": "The guideline must say",
+    "skip": "Not decided now",
+}
+"""What can be decided about a unit -> how a button says it."""
+
+LABEL_DECISIONS = {
+    "take": "One rater is right",
+    "label": "Another label is right",
+    "none": "No label is right",
+    "guideline": "The guideline must say",
+    "skip": "Not decided now",
+}
+"""What can be decided about an image and a question that raters answered differently -> how a button says it."""
+
+OPEN = ("guideline", "skip")
+"""Decisions that leave a unit open."""
+
+UNDECIDED = {"majority": "What most raters have", "drop": "Nothing"}
+"""What is kept of a unit in dispute that nobody has decided -> in words."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What somebody decided about the annotations of one unit.
+
+    Parameters
+    ----------
+    labels : tuple of ids
+        Of annotations of the unit, or of a whole and its parts.
+    decision : name in `DECISIONS` or `LABEL_DECISIONS`
+    rater : str, optional
+        Who is right, with ``"take"``.
+    note, who : str
+    when : datetime, optional
+    category : str, optional
+        Which label is right, with ``"label"``.
+
+    Examples
+    --------
+    >>> Decision((1, 2), "take", "ann").rater
+    'ann'
+    >>> Decision((1, 2), "take")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: rater: expected who is right, as the decision is 'take', got None
+    """
+
+    labels: tuple[Hashable, ...]
+    decision: str
+    rater: str | None = None
+    note: str = ""
+    who: str = ""
+    when: datetime | None = None
+    category: str | None = None
+
+    def __post_init__(self) -> None:
+        lookup(DECISIONS | LABEL_DECISIONS, self.decision, "decision")
+        for name in ("note", "who"):
+            check_text(getattr(self, name), name)
+        if not self.labels:
+            raise InputError("labels: expected the id of at least one annotation, got none")
+        if self.decision == "take" and self.rater is None:
+            raise InputError("rater: expected who is right, as the decision is 'take', got None")
+        if self.decision != "take" and self.rater is not None:
+            raise InputError(f"rater: expected none, as the decision is {self.decision!r}, got {repr_of(self.rater)}")
+        if (self.decision == "label") != bool(self.category):
+            expected = "the label that is right" if self.decision == "label" else "none"
+            got = repr_of(self.category)
+            raise InputError(f"category: expected {expected}, as the decision is {self.decision!r}, got {got}")
