@@ -452,7 +452,8 @@ def label_convergence(
     counted, image_alpha = count_in_orders(annotations, task, chosen.orders, chosen.seed, "Label convergence")
     drawn = _draw(usable, size, chosen.samples, np.random.default_rng(chosen.seed))
     halves = _draw(usable, len(usable) // 2, HALVES if len(usable) > 1 else 0, np.random.default_rng([chosen.seed, 1]))
-    compared = {measure.kind} if measure.kind else set(kinds_of(annotations))
+    shapes = annotations.kinds if isinstance(annotations, Sharded) else annotations.shapes
+    compared = {measure.kind} if measure.kind else set(shapes)
     of_paper = (chosen.solver, chosen.cost) == (PAPER_SOLVER, PAPER_COST) and compared <= PAPER_KINDS
     result = LabelConvergence(
         whole=map_of(counted, known, measure.name, np.array(thresholds), chosen.ties),
