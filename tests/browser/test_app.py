@@ -6,6 +6,8 @@ folder `readme`; `cp artifacts/screenshots/readme/*.png docs/images/` renews the
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,24 @@ from tests.tiers import extended
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 FARM = 3  # a scene whose raters disagree in several ways
+
+
+VIEW = Path(__file__).resolve().parents[2] / "panels" / "view"
+TAKEN = re.compile(r"^(?:import|export) {([^}]*)} from \"([^\"]+)\"", re.MULTILINE)
+
+
+def test_the_app_has_all_that_the_view_takes_of_it(app: Any, loaded: fo.Dataset) -> None:
+    """No documentation of FiftyOne promises these names on `window`: the failure says which of them is gone."""
+    globals_of = json.loads((VIEW / "globals.json").read_text())
+    names = {module: [] for module in globals_of}
+    for source in ("app.ts", "mui.ts"):
+        for listed, module in TAKEN.findall((VIEW / "src" / source).read_text()):
+            names[module] += [name.split(" as ")[0].strip() for name in listed.split(",") if name.strip()]
+    taken = [f"{globals_of[module]}.{name}" for module, of in names.items() for name in of]
+    assert {"__foo__.useTriggerPanelEvent", "__mui__.Table"} <= set(taken)
+    app.open(loaded.name, GRID)
+    gone = "names => names.filter(name => name.split('.').reduce((of, part) => of?.[part], window) === undefined)"
+    assert app.page.evaluate(gone, [*globals_of.values(), *taken]) == []
 
 
 def test_a_form_marks_what_is_wrong_while_it_is_typed(app: Any, loaded: fo.Dataset) -> None:
