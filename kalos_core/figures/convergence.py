@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from kalos_core.convergence import (
     PUBLISHED_LINE,
@@ -50,6 +49,7 @@ from kalos_core.figures.common import (
     upright,
 )
 from kalos_core.figures.directions import directions_heatmap, directions_title
+from kalos_core.figures.late import go
 from kalos_core.figures.traces import curve, histogram, interval_band, points
 from kalos_core.options import checked
 from kalos_core.text import names_shown

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, count_text, number_of, percent_text
 from kalos_core.figures.bars import BAR_HEIGHT, count_bars, row_bars
 from kalos_core.figures.common import COLOURS, PALE, TITLE_HEIGHT, WHISKER
+from kalos_core.figures.late import go
 from kalos_core.figures.tables import text_rows
 from kalos_core.noise import GeneratedRaters, RaterEvents, SignalLoss
 from kalos_core.noise.events import OUTCOMES

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core._agreement import band, verdict
@@ -26,6 +25,7 @@ from kalos_core.figures.common import (
     shortened,
 )
 from kalos_core.figures.heatmaps import square_heatmap
+from kalos_core.figures.late import go
 from kalos_core.figures.traces import points
 from kalos_core.nominal import (
     LabelAgreement,

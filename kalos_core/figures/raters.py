@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
 from kalos_core.display import Numbers, alpha_text, number_of, rater_colour, signed, with_interval
@@ -19,6 +18,7 @@ from kalos_core.figures.common import (
     pairs_of,
 )
 from kalos_core.figures.heatmaps import square_heatmap
+from kalos_core.figures.late import go
 from kalos_core.options import checked
 from kalos_core.resampling import Estimates
 from kalos_core.text import MOST_LETTERS, names_shown

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import plotly.graph_objects as go
-
 from kalos_core.display import VARIATION_LABELS, count_and_share, number_of, percent_text
 from kalos_core.figures.bars import count_bars, row_bars
 from kalos_core.figures.common import COLOURS
+from kalos_core.figures.late import go
 from kalos_core.options import checked
 from kalos_core.variation import VARIATION_TYPES, Variations
 
