@@ -168,8 +168,9 @@ def _hardest(classes: ClassDifficulty | Undefined) -> Statement | None:
 
 def _furthest(agreement: NarrowedAgreement) -> Statement | None:
     """By the alpha that scorecards and lists of raters show: of the pairs that a rater is one of."""
-    raters = agreement.sums.part.annotations.raters.tolist()
-    if len(raters) < 3:
+    table = agreement.sums.part.annotations
+    raters = table.raters.tolist()
+    if table.raters_are_local or len(raters) < 3:
         return None
     alphas = np.array([narrowed(agreement.sums, agreement.category, name).alpha for name in raters])
     if not np.isfinite(alphas).any() or np.nanmin(alphas) == np.nanmax(alphas):  # nobody stands apart

@@ -32,7 +32,7 @@ CAPTIONS = {
         "20. " + BAND_SOURCES,
     ),
     "scale": Caption(
-        "Your labels (diamond) beside published ones. Pale: found with another similarity, not comparable with yours.",
+        "Your labels stand out beside published ones. Pale: found with another similarity, not comparable with yours.",
         "Mean α over images, at most 1, with its 95 % bootstrap interval over images. Values of another "
         "similarity or threshold answer another question. KαLOS §14. " + BAND_SOURCES,
     ),
@@ -44,7 +44,7 @@ CAPTIONS = {
         "KαLOS §13.",
     ),
     "classes": Caption(
-        "Short bars: classes that raters do not agree about. In brackets: on how many images.",
+        "Short bars: classes that raters do not agree about, each with the number of its images.",
         "Mean over images of α of the units in which somebody chose the class, at most 1; whiskers: 95 % "
         "bootstrap interval over images. KαLOS §13.",
     ),

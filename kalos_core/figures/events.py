@@ -122,17 +122,21 @@ def plot_events(result: GeneratedRaters) -> go.Figure:
     return plot_rater_events(result.by_rater(), result.signal_loss())
 
 
-@checked
-def plot_rater_events(raters: RaterEvents, loss: SignalLoss) -> go.Figure:
-    """The events of all raters together, titled with their numbers; as `plot_events`."""
-    title = events_title(
+def rater_events_title(raters: RaterEvents, loss: SignalLoss) -> str:
+    """The events of all raters together, in one line."""
+    return events_title(
         [str(name) for name in raters.original],
         len(raters.rater),
         raters.changed,
         int(raters.given.sum()),
         None if np.isnan(loss.ratio) else loss.ratio,
     )
-    return event_bars(raters.by_kind(), title)
+
+
+@checked
+def plot_rater_events(raters: RaterEvents, loss: SignalLoss) -> go.Figure:
+    """The events of all raters together, titled with their numbers; as `plot_events`."""
+    return event_bars(raters.by_kind(), rater_events_title(raters, loss))
 
 
 def stage_rows(loss: SignalLoss) -> list[dict[str, str]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from kalos_core.fiftyone.kinds.detectors.kind import DetectorRun
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.ranking import DetectorRanking
+from kalos_core.report import Block, further
 from kalos_core.text import names_shown
 
 
@@ -43,3 +46,19 @@ def figures(run: DetectorRun, detector: str | None = None, reference: str | None
         note = f"The best F1 of each image is in the field `{run.names.f1}`, of the detector that is best over all."
         parts["boundaries"] = Part.of(boundaries, note=note)
     return parts
+
+
+def drawn(run: DetectorRun) -> Iterator[Block]:
+    """The same as a report draws them."""
+    found, boundaries = run.details.ranking, run.details.boundaries
+    ranking = found.ranking
+    yield further.ranks(ranking)
+    if min(ranking.values.shape) > 1 and np.isfinite(ranking.values).any():
+        yield further.shared(ranking)
+        yield further.alike_rankings(ranking)
+    if isinstance(found, DetectorRanking):
+        yield further.bounds(found)
+        yield from further.detector_curves(found)
+        yield further.with_agreement(found)
+    if boundaries is not None:
+        yield further.boundary_curves(boundaries)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kalos_core.fiftyone.kinds.image_labels.kind import LabelRun
 from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.labels import majority_dots, majority_title, rejection_title
+from kalos_core.report import Block, further
 
 
 def figures(
@@ -56,3 +57,20 @@ def _images(run: LabelRun, images: Sequence[DisputedImage]) -> Part:
         return Part(f"{title}; no image is in dispute")
     numbers = [image.all_decisions for image in images], [image.chosen for image in images]
     return Part(title, majority_dots([image.file for image in images], *numbers))
+
+
+def drawn(run: LabelRun) -> Iterator[Block]:
+    """The same as a report draws them."""
+    details = run.details
+    yield further.questions(details.agreement)
+    yield further.concepts(details.majority)
+    yield further.alike(details.accuracy)
+    if details.rejection is not None and len(details.rejection):
+        yield further.rejected(details.rejection)
+    if details.teams is not None:
+        yield further.teams(details.teams)
+    for curve in details.curves[:1]:
+        yield further.running(curve.curve, run.settings["width"])
+        yield further.beyond_chance(curve)
+        if len(curve.independence.annotations) > 1:
+            yield further.by_answers(curve.independence)

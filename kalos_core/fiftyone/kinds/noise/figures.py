@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kalos_core.display import number_of
 from kalos_core.fiftyone.kinds.noise.kind import NoiseRun
 from kalos_core.fiftyone.kinds.noise.views import NoisyImage
+from kalos_core.fiftyone.runs.records import Undefined
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures import plot_rater_events
 from kalos_core.figures.common import untitled
 from kalos_core.figures.events import image_event_bars
+from kalos_core.report import Block, Text, further
 from kalos_core.text import shown
 
 
@@ -37,3 +39,14 @@ def _images(images: Sequence[NoisyImage], run: NoiseRun) -> Part:
         f"{images[0].changed:,} on {shown(images[0].file)}"
     )
     return Part(title, image_event_bars([image.file for image in images], [image.events for image in images]))
+
+
+def drawn(run: NoiseRun) -> Iterator[Block]:
+    """The same as a report draws them."""
+    details = run.details
+    yield further.events(details.raters, details.loss)
+    yield further.lost(details.loss_by_magnitude)
+    if isinstance(details.fidelity, Undefined):
+        yield Text(details.fidelity.reason, soft=True)
+    else:
+        yield further.faithful(details.fidelity)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,8 @@ from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.pixels import performance_dots
-from kalos_core.text import shown
+from kalos_core.report import Block, Text, captioned, further
+from kalos_core.text import plain, shown
 
 
 def figures(run: TruthRun, consensus: str | None = None, rater: str | None = None) -> dict[str, Part]:
@@ -65,3 +67,18 @@ def _object_title(raters: Sequence[str], shares: NDArray[np.float64]) -> str:
     best, least = int(np.nanargmax(shares)), int(np.nanargmin(shares))
     most, fewest = (percent_text(shares[row]) for row in (best, least))
     return f"{shown(raters[best])} annotated most of its objects ({most}), {shown(raters[least])} fewest ({fewest})"
+
+
+def drawn(run: TruthRun) -> Iterator[Block]:
+    """Each rater against the first consensus, as a report draws it."""
+    raters, (name, found) = run.metrics["raters"], next(iter(run.details.truths.items()))
+    before = f"Against {plain(name)}: "
+    if not raters:
+        yield Text(f"{before}raters without names over the images cannot be compared", soft=True)
+    elif isinstance(found, CountedTruth):
+        yield further.against(found.performance, "against", before)
+    else:
+        shares = {"objects found": found.sensitivity, "are objects": found.ppv}
+        title = f"{before}{_object_title(raters, found.sensitivity)}"
+        plot = partial(performance_dots, raters, shares, axis="share of objects")
+        yield captioned("against", further.measured(raters, shares), title, plot=plot)
