@@ -4,7 +4,7 @@
 * a sheet for one rater: `feedback_sheet`, `card_lines`, `side_of`
 * any page: `page`, of `Section` with `Text`, `Items`, `Code`, `Table` (`graded_table`), `Drawings`, `Cards`, and
   `Figure` (`captioned`) of one of the forms of `kalos_core.report.look` and `kalos_core.report.axes`
-* where its data are from: `Source`
+* where its data are from: `Source`; what to do next: `steps_of`; a study in Markdown: `summary_of`
 * experiments with synthetic raters: `experiment_sections`
 """
 
@@ -16,8 +16,10 @@ from kalos_core.report.feedback import card_lines as card_lines
 from kalos_core.report.feedback import feedback_sheet as feedback_sheet
 from kalos_core.report.feedback import side_of as side_of
 from kalos_core.report.front import Source as Source
+from kalos_core.report.front import steps_of as steps_of
 from kalos_core.report.look import Card as Card
 from kalos_core.report.look import Cards as Cards
+from kalos_core.report.markdown import summary_of as summary_of
 from kalos_core.report.objects import captioned as captioned
 from kalos_core.report.pages import Block as Block
 from kalos_core.report.pages import Code as Code

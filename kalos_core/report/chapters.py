@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,18 +25,16 @@ from kalos_core.display import (
 from kalos_core.errors import Undefined
 from kalos_core.files import write_whole
 from kalos_core.nominal import GradeAgreement
+from kalos_core.options import takes
 from kalos_core.report import objects
 from kalos_core.report.feedback import card_lines, side_of
 from kalos_core.report.front import CONVERGENCE, KALOS, KRIPPENDORFF, LIMITATIONS, Source, front_of, methods
 from kalos_core.report.look import Card, Cards, Ranked, ranked_domain, row_of
 from kalos_core.report.objects import MOST_ROWS
-from kalos_core.report.pages import Block, Drawings, Figure, Heading, Interactive, Items, Section, Table, Text, page
+from kalos_core.report.pages import Block, Drawings, Figure, Heading, Items, ReportSettings, Section, Table, Text, page
 from kalos_core.report.studies import LOCAL, Study
 from kalos_core.text import plain
 from kalos_core.variation import RaterCard
-
-if TYPE_CHECKING:
-    from os import PathLike
 
 Result = TypeVar("Result")
 
@@ -45,19 +44,24 @@ MOST_PAGES = 30
 WORST_IMAGES = 15
 """Images in the list of those that raters agree on least."""
 
+PER_RATER = ("collaboration", "vitality", "intra_rater", "team_agreement")
+"""Diagnostics of raters."""
+
 RATES = ("missing", "additional", "wrong_class", "merges", "splits")
 """Rates of raters, in the order of their columns."""
 
 
-def write_report(
-    found: Study,
-    path: str | PathLike[str],
-    title: str = "How far the raters agree",
-    further: Sequence[Section] = (),
-    *,
-    interactive: Interactive = False,
-    source: Source | None = None,
-) -> None:
+@dataclass(frozen=True)
+class ReportArguments(ReportSettings):
+    """What `write_report` takes: its settings, and what else is on the page."""
+
+    _: KW_ONLY
+    further: Sequence[Section] = ()
+    source: Source | None = None
+
+
+@takes(ReportArguments)
+def write_report(found: Study, path: str | PathLike[str], settings: ReportArguments) -> None:
     """Write a study as one HTML file that needs no network and no script.
 
     Parameters
@@ -65,11 +69,8 @@ def write_report(
     found : Study
     path : path
         Of the file.
-    title : str
     further : sequence of Section
         What else is to be said, before the methods.
-    interactive : bool
-        Whether plots to zoom into are added.
     source : Source, optional
         Where the data are from; by default they are annotations in memory.
 
@@ -87,9 +88,11 @@ def write_report(
     >>> "<h1>Two cats</h1>" in Path("report.html").read_text(encoding="utf-8")
     True
     """
-    made = source or Source.of_table(found.annotations, "kalos_core.report.write_report(study(annotations))")
-    sections = [*_findings(found), *further, *_foundations(found, made)]
-    write_whole(Path(path), page(title, sections, made.lines()[:1], interactive=interactive))
+    call = "kalos_core.report.write_report(study(annotations))"
+    source = settings.source or Source.of_table(found.annotations, call)
+    sections = [*_findings(found), *settings.further, *_foundations(found, source)]
+    title = settings.title or "How far the raters agree"
+    write_whole(Path(path), page(title, sections, source.lines()[:1], interactive=settings.interactive))
 
 
 def _findings(found: Study) -> Iterator[Section]:
@@ -118,7 +121,9 @@ def _foundations(found: Study, source: Source) -> Iterator[Section]:
     lines = [entry.told(chosen) for entry in chosen.declared()]
     how = [*source.lines(), f"In the notation of KαLOS (Eq. 9): {chosen.notation}", *lines]
     reasons = (getattr(found, name) for name in ("variations", "shares", "calibration", "convergence"))
-    missing = [*vars(found.diagnosis).values(), *reasons, *found.attributes.values()]
+    per_rater = () if found.raters_are_local else PER_RATER  # why not is said where they would be
+    diagnosed = (getattr(found.diagnosis, name) for name in ("class_difficulty", "sensitivity", *per_rater))
+    missing = [*diagnosed, *reasons, *found.attributes.values()]
     left_out = [f"Left out: {value.reason}." for value in missing if isinstance(value, Undefined)]
     doubts = [text.replace("`", "") for text in [*found.doubts, *left_out]]  # names as code, for terminals
     yield from methods([Items(how)], (KALOS, CONVERGENCE, KRIPPENDORFF), [*LIMITATIONS, *doubts])
@@ -129,14 +134,24 @@ def _foundations(found: Study, source: Source) -> Iterator[Section]:
 
 def _data(found: Study) -> Cards:
     (row,) = overview(found.annotations).to_dict("records")
-    hidden = ("raters", "most_raters", "least_raters") if found.raters_are_local else ()
+    each, least, most = (row[name] for name in ("raters_per_image", "least_raters", "most_raters"))
+    used = Card.of(row["annotated_categories"], "class", f"{number_of(row['categories'], 'class')} in the vocabulary")
+    raters = Card.of(row["raters"], "rater", f"{alpha_text(each)} an image, from {least} to {most}")
+    local = Card(alpha_text(each), "raters an image", f"from {least} to {most}")
     return Cards(
         [
-            Card(_cell(value), str(name).replace("_", " "))
-            for name, value in row.items()
-            if value != "" and name not in hidden
+            Card.of(row["images"], "image", f"{count_text(row['comparable_images'])} can be compared"),
+            Card.of(row["annotations"], "annotation", f"{alpha_text(row['annotations_per_image'])} an image"),
+            used,
+            local if found.raters_are_local else raters,
+            _empty(row["empty_images"]),
+            Card(str(row["shapes"]), "shapes"),
         ]
     )
+
+
+def _empty(count: int) -> Card:
+    return Card(*number_of(count, "image is empty", "images are empty").split(" ", 1))
 
 
 def _passed_over(found: Study) -> Iterator[Block]:
@@ -157,7 +172,7 @@ def _agreement(found: Study) -> Iterator[Block]:
             ),
             Card(with_interval(whole.global_alpha, whole.global_alpha_interval), "alpha of all units at once"),
             Card(f"{count_text(whole.images)} of {count_text(len(whole.image_alpha))}", "images have an alpha"),
-            Card(count_text(whole.units), "units"),
+            Card.of(whole.units, "unit", "an object, or what raters take for one"),
         ]
     )
     yield objects.image_alphas(whole)
@@ -225,7 +240,7 @@ def _attributes(found: Study) -> Iterator[Block]:
 
 
 def _raters(found: Study) -> Iterator[Block]:
-    yield _rates(list(found.cards))
+    yield rates_of(list(found.cards))
     diagnosis = found.diagnosis
     yield from _of(diagnosis.collaboration, objects.pairs_of_raters)
     yield from _of(diagnosis.vitality, objects.vitality)
@@ -234,7 +249,7 @@ def _raters(found: Study) -> Iterator[Block]:
         yield from _of(diagnosis.team_agreement, objects.sessions)
 
 
-def _rates(cards: Sequence[RaterCard]) -> Table:
+def rates_of(cards: Sequence[RaterCard]) -> Table:
     """Raters with their alpha and their rates per object, each with its count."""
     names = [name for name in RATES if any(card.counts[name][1] for card in cards)]
     heads = ["rater", "images", "labels", "alpha", *(VARIATION_LABELS.get(name, name) for name in names)]

@@ -23,7 +23,7 @@ WORTH = ("Images", "Ceiling", "Threshold")
 """Sections that statements on the worth of labels lead to."""
 
 NEXT = ("Decide", "Runs")
-"""Those on what is to be done."""
+"""Those on what is to be done, beside those on disputes about image-level labels."""
 
 HARDEST = ("Hardest class", "Hardest question")
 """How statements on them begin."""
@@ -70,8 +70,8 @@ class Source:
         SHA-256 of the data.
     of : str
         What the digest is of.
-    date : str
-        Of the data; "" where it is not known.
+    when : str
+        When the data were changed or read; "" where it is not known.
 
     Examples
     --------
@@ -83,26 +83,26 @@ class Source:
     call: str
     digest: str
     of: str
-    date: str = ""
+    when: str = ""
 
     @classmethod
     def of_file(cls, path: Path, call: str) -> Source:
         """Of a file; its date is that of its last change."""
         changed = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        return cls(call, digest, path.name, f"{changed:%d %B %Y}")
+        return cls(call, digest, path.name, f"last changed on {changed:%d %B %Y}")
 
     @classmethod
-    def of_table(cls, annotations: Annotations, call: str, date: str = "") -> Source:
+    def of_table(cls, annotations: Annotations, call: str) -> Source:
         """Of annotations in memory."""
-        return cls(call, digest_of(annotations), "the annotations as they were read", date)
+        return cls(call, digest_of(annotations), "the annotations as they were read")
 
     def lines(self) -> list[str]:
         """For people."""
-        date = f"; last changed on {self.date}" if self.date else "; their date is not known"
+        when = self.when or "their date is not known"
         return [
             f"Made on {datetime.now(timezone.utc):%d %B %Y} with kalos-core {__version__}: {self.call}",
-            f"Data: SHA-256 {self.digest} of {self.of}{date}.",
+            f"Data: SHA-256 {self.digest} of {self.of}; {when}.",
         ]
 
 
@@ -119,13 +119,13 @@ def front(
     numbers, scale : Cards, Scale, optional
     """
     worth = [one for one in said if one.leads_to in WORTH] or list(said[:1])
-    todo = [one.text for one in said if one.leads_to in NEXT]
-    problem = [one.text for one in said if one not in worth and one.leads_to not in NEXT]
+    todo = [one for one in said if one.leads_to in NEXT or one.arguments.get("kind") == "disputes"]
+    problem = [one.text for one in said if one not in worth and one not in todo]
     blocks: list[Block] = [Heading("What the labels are worth"), *([scale] if scale else [])]
     blocks += [Text(one.text) for one in worth]
     blocks += [numbers] if numbers else []
     blocks += [Heading("Who and what is the problem"), Items(problem)] if problem else []
-    blocks += [Heading("What to do next"), Items([*todo, *next_steps])]
+    blocks += [Heading("What to do next"), Items([*(one.text for one in todo), *next_steps])]
     return Section("In short", blocks)
 
 
@@ -133,15 +133,14 @@ def front_of(found: Study) -> Section:
     """The first page of a study."""
     whole, table = found.agreement, found.annotations
     cards = [
-        Card(count_text(len(table.images)), "images", f"{count_text(whole.images)} with an alpha"),
-        Card(count_text(whole.units), "objects", f"{number_of(len(table), 'annotation')}"),
-        *([] if found.raters_are_local else [Card(count_text(len(table.raters)), "raters")]),
-        Card(count_text(len(table.categories)), "classes"),
-        *([] if found.open_disputes is None else [Card(count_text(found.open_disputes), "objects in dispute")]),
+        Card.of(len(table.images), "image", f"{count_text(whole.images)} with an alpha"),
+        Card.of(whole.units, "object", number_of(len(table), "annotation")),
+        *([] if found.raters_are_local else [Card.of(len(table.raters), "rater")]),
+        Card.of(len(table.categories), "class"),
+        *([] if found.open_disputes is None else [Card.of(found.open_disputes, "object in dispute")]),
     ]
-    steps = next_steps(found.said, found.open_disputes or 0, found.advice)
     scale = Scale(whole.alpha, whole.alpha_interval)
-    return front([*found.said, *advised(found)], steps, Cards(cards), scale)
+    return front([*found.said, *advised(found)], steps_of(found), Cards(cards), scale)
 
 
 def advised(found: Study) -> Iterator[Statement]:
@@ -163,31 +162,40 @@ def advised(found: Study) -> Iterator[Statement]:
     yield Statement(text, "Threshold")
 
 
-def next_steps(said: Sequence[Statement], open_disputes: int = 0, advice: ThresholdAdvice | None = None) -> list[str]:
-    """What to do, the most useful first.
+def next_steps(
+    said: Sequence[Statement], open_disputes: int = 0, advice: ThresholdAdvice | None = None, drawn: bool = False
+) -> list[str]:
+    r"""What to do, the most useful first.
 
     Examples
     --------
-    >>> next_steps([Statement("Hardest class: cat.", "Classes", {"category": "cat"})])
-    ['Say in the annotation guideline what counts as cat, with examples: raters agree on it least.']
+    >>> print("\n".join(next_steps([Statement("Hardest class: cat.", "Classes", {"category": "cat"})])))
+    Say in the annotation guideline what counts as cat, with examples: raters agree on it least.
+    Quote a number with how it was computed, and with its limitations: both are at the end of the report.
     """
     steps = []
     if open_disputes:
-        steps.append(
-            f"Decide the {number_of(open_disputes, 'object')} in dispute, those on the images with the least agreement "
-            "first; some are drawn under Agreement."
-        )
+        where = "; the report draws some, under Agreement" if drawn else ""
+        what = number_of(open_disputes, "object")
+        steps.append(f"Decide the {what} in dispute, those on the images with the least agreement first{where}.")
     for name in _hardest(said):
         steps.append(f"Say in the annotation guideline what counts as {name}, with examples: raters agree on it least.")
     habits = [one for one in said if one.leads_to == "Raters" and "kind" in one.arguments]
     who = list(dict.fromkeys(plain(str(one.arguments["rater"])) for one in habits))[:FEW_HABITS]
     if who:
-        page = "the page" if len(who) == 1 else "the pages"
-        steps.append(f"Go through {page} below with {_together(who)}: each difference has an example.")
+        steps.append(f"Show {_together(who)} their own page of the report: each difference has an example.")
     if advice is not None and advice.settings is not None:
         what = f"{advice.settings['similarity']} and threshold {alpha_text(float(advice.settings['threshold']))}"
-        steps.append(f"Compute agreement again with {what}; quote similarity, threshold and alpha together.")
-    return steps or ["Nothing stands out: quote similarity, threshold and alpha together."]
+        steps.append(f"Compute agreement again with {what}.")
+    return [
+        *steps,
+        "Quote a number with how it was computed, and with its limitations: both are at the end of the report.",
+    ]
+
+
+def steps_of(found: Study) -> list[str]:
+    """What to do next, by a study."""
+    return next_steps(found.said, found.open_disputes or 0, found.advice, bool(found.worst))
 
 
 def _hardest(said: Sequence[Statement]) -> list[str]:

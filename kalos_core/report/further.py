@@ -78,7 +78,7 @@ def questions(found: LabelAgreement) -> Figure:
     ]
     form = Ranked(
         _cut("Free-marginal kappa by question, the least agreed first", kappa),
-        ("question", "kappa", "", "alpha", "images"),
+        ("question", "kappa", "band", "alpha", "images"),
         rows,
         ranked_domain(kappa, ends),
     )
@@ -306,7 +306,7 @@ def with_properties(found: PixelAgreement) -> Figure:
         )
         for each in found.correlations
     ]
-    form = Ranked("Correlation with agreement", ("property", "r", ""), rows, (-1.0, 1.0))
+    form = Ranked("Correlation with agreement", ("property", "r", "significance"), rows, (-1.0, 1.0))
     parts = [(each.name, each.r, each.p) for each in found.correlations]
     names, values, p = ([part[at] for part in parts] for at in range(3))
     title = correlation_title(names, values, np.array([np.nan if one is None else one for one in p]))

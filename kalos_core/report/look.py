@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core._agreement import BANDS, band
-from kalos_core.display import alpha_text, has_interval, with_interval
+from kalos_core.display import alpha_text, has_interval, number_of, with_interval
 
 Interval: TypeAlias = Sequence[float] | NDArray[np.float64]
 
@@ -95,6 +95,18 @@ class Card:
     value: str
     name: str
     note: str = ""
+
+    @classmethod
+    def of(cls, count: int, one: str, note: str = "") -> Card:
+        """A count of things, which are called as one of them is.
+
+        Examples
+        --------
+        >>> Card.of(2, "object in dispute")
+        Card(value='2', name='objects in dispute', note='')
+        """
+        value, _, name = number_of(count, one).partition(" ")
+        return cls(value, name, note)
 
 
 @dataclass(frozen=True)

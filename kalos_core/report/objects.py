@@ -21,6 +21,7 @@ from kalos_core.diagnostics import (
     Sensitivity,
     TeamAgreement,
 )
+from kalos_core.diagnostics.classes import LEAST_IMAGES
 from kalos_core.display import (
     VARIATION_LABELS,
     alpha_text,
@@ -194,7 +195,9 @@ def hardest(found: ClassDifficulty) -> Figure:
         ranked_domain(found.alpha[order], found.alpha_interval[order]),
     )
     title = class_difficulty_title(found.category.tolist(), found.alpha, images)
-    note = left_out(found.alpha, images, MOST_ROWS)
+    is_ranked = len(found.images) and max(images) >= LEAST_IMAGES
+    few = "" if is_ranked else f"None is on {LEAST_IMAGES} images, so that the order says little."
+    note = f"{left_out(found.alpha, images, MOST_ROWS)} {few}".strip()
     return captioned("classes", form, title, note, partial(plot_class_difficulty, found))
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 from kalos_core.display import rater_colour
-from kalos_core.options import Option
+from kalos_core.options import Option, Settings
 from kalos_core.report.axes import Form
 from kalos_core.report.look import Cards
 from kalos_core.text import visible
@@ -30,11 +30,23 @@ QUALITY = 82
 LONG = 20
 """Rows of a figure above which it may go over the end of a printed page."""
 
-Interactive = Annotated[
-    bool,
-    Option("Interactive", "Add plots to zoom into: they need a browser that runs scripts, and some 5 MB."),
-]
-"""Whether a page has plotly's figures below its own."""
+
+@dataclass(frozen=True)
+class ReportSettings(Settings):
+    """What a report is called, and whether it has plots.
+
+    Examples
+    --------
+    >>> ReportSettings("Cats").record()
+    {'title': 'Cats', 'interactive': False}
+    """
+
+    title: Annotated[str | None, Option("Title", "Of the page; by default it names the data.")] = None
+    _: KW_ONLY
+    interactive: Annotated[
+        bool,
+        Option("Interactive", "Add plots to zoom into: they need a browser that runs scripts, and some 5 MB."),
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -192,9 +204,7 @@ class Section:
     on_new_page: bool = False
 
 
-def page(
-    title: str, sections: Sequence[Section], below: Sequence[str] = (), *, interactive: Interactive = False
-) -> str:
+def page(title: str, sections: Sequence[Section], below: Sequence[str] = (), *, interactive: bool = False) -> str:
     """A page as HTML.
 
     Parameters

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ from kalos_core.fiftyone.runs.stored import find_analysis, load_details
 from kalos_core.fiftyone.runs.table import KINDS
 from kalos_core.files import write_whole
 from kalos_core.nominal import LabelTruth, QuestionGrades
-from kalos_core.options import checked
+from kalos_core.options import takes
 from kalos_core.pixels import BoundaryAgreement
 from kalos_core.pixels.paired import PairedRaters
 from kalos_core.report import (
@@ -51,13 +52,11 @@ from kalos_core.report import (
     write_report,
 )
 from kalos_core.report.front import KRIPPENDORFF, LAMPERT, LIMITATIONS, NOWAK, front, methods, next_steps
-from kalos_core.report.pages import Interactive
+from kalos_core.report.pages import ReportSettings
 from kalos_core.report.studies import DIVIDED, SIDE, WORST, Advised, Examples, examples_of
 from kalos_core.text import plain
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     import pandas as pd
 
 IN_CHAPTERS = ("agreement", "variations", "calibration", "convergence")
@@ -82,10 +81,8 @@ MOST_ESTIMATES = 12
 """Questions in that chapter."""
 
 
-@checked
-def report(
-    samples: Any, key: str, path: str | PathLike[str], *, title: str | None = None, interactive: Interactive = False
-) -> Path:
+@takes(ReportSettings)
+def report(samples: Any, key: str, path: str | PathLike[str], settings: ReportSettings) -> Path:
     """Write all that an analysis says as one HTML file that needs no network and no script, to be sent and printed.
 
     Numbers and figures come from what the runs stored; only the samples of the drawn examples are read.
@@ -97,10 +94,6 @@ def report(
         Of an analysis, or of one of its runs.
     path : path
         Of the file; one that is there is replaced.
-    title : str, optional
-        By default it names the data set and the analysis.
-    interactive : bool
-        Whether plots to zoom into are added.
 
     Returns
     -------
@@ -129,18 +122,20 @@ def report(
     >>> dataset.delete()
     """
     analysis = find_analysis(samples, key)
-    name = title or f"How far the raters of {root_of(samples).name} agree: {analysis.key}"
+    name = settings.title or f"How far the raters of {root_of(samples).name} agree: {analysis.key}"
     source = _source(samples, analysis)
     others = [*_pairs(samples, analysis), *_further(samples, analysis)]
     if analysis.run("agreement") is not None:
-        write_report(_study(samples, analysis), path, name, others, interactive=interactive, source=source)
+        write_report(
+            _study(samples, analysis), path, name, further=others, interactive=settings.interactive, source=source
+        )
         return Path(path)
     said = overview_of(samples, analysis.key)
     settings = [f"{KINDS[kind].title}: {_told(run)}" for kind, run in analysis.runs.items()]
     cited = [CITED[kind] for kind in analysis.runs if kind in CITED]
     foundations = methods([Items([*source.lines(), *settings])], [*cited, KRIPPENDORFF], LIMITATIONS)
     sections = [front(said, next_steps(said)), *others, *foundations]
-    write_whole(Path(path), page(name, sections, source.lines()[:1], interactive=interactive))
+    write_whole(Path(path), page(name, sections, source.lines()[:1], interactive=settings.interactive))
     return Path(path)
 
 
@@ -152,7 +147,7 @@ def _source(samples: Any, analysis: Analysis) -> Source:
         digest.update(np.ascontiguousarray(run.arrays[name]).tobytes())
     call = f"kalos_core.fiftyone.report(dataset, {analysis.key!r})"
     of = f"the labels of {root_of(samples).name} that run {run.key} read"
-    return Source(call, digest.hexdigest(), of, f"{run.read_at:%d %B %Y}")
+    return Source(call, digest.hexdigest(), of, f"read on {run.read_at:%d %B %Y}")
 
 
 def _told(run: AnyRun) -> str:
