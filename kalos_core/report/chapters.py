@@ -126,6 +126,10 @@ def _foundations(found: Study, source: Source) -> Iterator[Section]:
     missing = [*diagnosed, *reasons, *found.attributes.values()]
     left_out = [f"Left out: {value.reason}." for value in missing if isinstance(value, Undefined)]
     doubts = [text.replace("`", "") for text in [*found.doubts, *left_out]]  # names as code, for terminals
+    if not isinstance(found.calibration, Undefined) and not found.calibration.bootstrap:
+        doubts.append(
+            "The calibration was made without a bootstrap: its thresholds have no interval, and none is trusted."
+        )
     yield from methods([Items(how)], (KALOS, CONVERGENCE, KRIPPENDORFF), [*LIMITATIONS, *doubts])
 
 
@@ -310,7 +314,7 @@ def graded_table(name: str, last: str, found: Iterable[tuple[str, GradeAgreement
 
 def _of(found: Result | Undefined, draw: Callable[[Result], Block]) -> Iterator[Block]:
     """The figure of a result, or why there is none."""
-    yield Text(found.reason, soft=True) if isinstance(found, Undefined) else draw(found)
+    yield Text(f"Left out: {found.reason}.", soft=True) if isinstance(found, Undefined) else draw(found)
 
 
 def _frame(table: Any, caption: str, most: int = MOST_ROWS) -> Table:

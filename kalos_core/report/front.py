@@ -140,18 +140,20 @@ def front_of(found: Study) -> Section:
         *([] if found.open_disputes is None else [Card.of(found.open_disputes, "object in dispute")]),
     ]
     scale = Scale(whole.alpha, whole.alpha_interval)
-    return front([*found.said, *advised(found)], steps_of(found), Cards(cards), scale)
+    return front(short_of(found), steps_of(found), Cards(cards), scale)
 
 
-def advised(found: Study) -> Iterator[Statement]:
-    """What alpha would be with what the calibration recommends, where that is something else."""
-    advice, there = found.advice, found.advised
-    if advice is None or advice.settings is None:
-        return
-    threshold = float(advice.settings["threshold"])
-    what = (
-        f"With {advice.settings['similarity']} and threshold {alpha_text(threshold)}, which the calibration recommends,"
-    )
+def short_of(found: Study) -> list[Statement]:
+    """What is said of a study, of the threshold in a few words, and alpha with what the calibration recommends."""
+    said = [one for one in found.said if one.leads_to != "Threshold"]
+    return said if found.advice is None or found.advice.settings is None else [*said, *_advised(found, found.advice)]
+
+
+def _advised(found: Study, advice: ThresholdAdvice) -> Iterator[Statement]:
+    yield Statement(advice.short, "Threshold")
+    settings, there = advice.settings or {}, found.advised
+    threshold = float(settings["threshold"])
+    what = f"With {settings['similarity']} and threshold {alpha_text(threshold)}, which the calibration recommends,"
     if there is None:
         text = f"{what} alpha is not computed here: it takes a new run."
     elif alpha_text(there.threshold) == alpha_text(threshold):

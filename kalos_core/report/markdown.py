@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kalos_core.diagnostics import ClassDifficulty
 from kalos_core.diagnostics.classes import LEAST_IMAGES, hardest_first
 from kalos_core.display import VARIATION_LABELS, count_text, percent_text, with_interval
 from kalos_core.report.chapters import rates_of
-from kalos_core.report.front import Source, advised, steps_of
+from kalos_core.report.front import Source, short_of, steps_of
 from kalos_core.report.pages import Table
 from kalos_core.report.studies import LOCAL, Study
 from kalos_core.text import markdown_source
@@ -36,8 +36,7 @@ def summary_of(found: Study, title: str, source: Source | None = None) -> str:
     >>> print(summary_of(study(Annotations.from_rows(rows)), "Two cats").splitlines()[0])
     ## Two cats
     """
-    said = [*found.said, *advised(found)]
-    lines = [f"## {_text(title)}", "", *_items(one.text for one in said), ""]
+    lines = [f"## {_text(title)}", "", *_items([one.text for one in short_of(found)]), ""]
     lines += ["### What to do next", "", *_items(steps_of(found)), ""]
     for table in _tables(found):
         lines += [f"### {_text(table.caption)}", "", *_rows(table), ""]
@@ -53,7 +52,7 @@ def _text(text: str) -> str:
     return markdown_source(text, None)
 
 
-def _items(texts: Iterator[str] | list[str]) -> Iterator[str]:
+def _items(texts: Sequence[str]) -> Iterator[str]:
     for text in texts:
         yield f"- {_text(text)}"
 

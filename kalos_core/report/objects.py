@@ -21,7 +21,7 @@ from kalos_core.diagnostics import (
     Sensitivity,
     TeamAgreement,
 )
-from kalos_core.diagnostics.classes import LEAST_IMAGES
+from kalos_core.diagnostics.classes import LEAST_IMAGES, hardest_first
 from kalos_core.display import (
     VARIATION_LABELS,
     alpha_text,
@@ -173,31 +173,34 @@ def beside_published(found: NarrowedAgreement) -> Figure:
 
 
 def hardest(found: ClassDifficulty) -> Figure:
-    """Alpha of each class on enough images, the least first."""
+    """Alpha of each class on enough images, the least first; where none is on enough, of those on the most images."""
     from kalos_core.figures import plot_class_difficulty
-    from kalos_core.figures.classes import class_difficulty_title, hardest_classes, left_out
+    from kalos_core.figures.classes import class_difficulty_title, left_out
 
-    names, images = names_of(found.category), found.images.tolist()
-    order = hardest_classes(found.alpha, found.images, MOST_ROWS).tolist()
+    ranked = hardest_first(found.alpha, found.images)
+    if len(ranked):
+        order, by = ranked[:MOST_ROWS].tolist(), "the hardest first"
+        title = class_difficulty_title(found.category.tolist(), found.alpha, found.images.tolist())
+    else:
+        known = np.flatnonzero(np.isfinite(found.alpha))
+        order, by = (
+            known[np.argsort(-found.images[known], kind="stable")][:MOST_ROWS].tolist(),
+            "those on most images first",
+        )
+        title = f"No class is on {LEAST_IMAGES} images: which one is the hardest cannot be said"
+    names = names_of(found.category)
     rows = [
         row_of(
             names[at],
             float(found.alpha[at]),
             found.alpha_interval[at],
-            (count_text(images[at]), count_text(int(found.units[at]))),
+            (count_text(int(found.images[at])), count_text(int(found.units[at]))),
         )
         for at in order
     ]
-    form = Ranked(
-        "Alpha by class, the hardest first",
-        ("class", "alpha", "images", "objects"),
-        rows,
-        ranked_domain(found.alpha[order], found.alpha_interval[order]),
-    )
-    title = class_difficulty_title(found.category.tolist(), found.alpha, images)
-    is_ranked = len(found.images) and max(images) >= LEAST_IMAGES
-    few = "" if is_ranked else f"None is on {LEAST_IMAGES} images, so that the order says little."
-    note = f"{left_out(found.alpha, images, MOST_ROWS)} {few}".strip()
+    domain = ranked_domain(found.alpha[order], found.alpha_interval[order])
+    form = Ranked(f"Alpha by class, {by}", ("class", "alpha", "images", "objects"), rows, domain)
+    note = left_out(found.alpha, found.images.tolist(), MOST_ROWS) if len(ranked) else ""
     return captioned("classes", form, title, note, partial(plot_class_difficulty, found))
 
 

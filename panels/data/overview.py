@@ -8,7 +8,6 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core._agreement import BANDS
 from kalos_core.diagnostics import NarrowedAgreement
-from kalos_core.display import alpha_text
 from kalos_core.fiftyone.analyses.summaries import threshold_advice
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import ImageRow, view_of_class, view_worst_first
@@ -205,10 +204,4 @@ def _advice(asked: Asked, run: Any) -> Advice | None:
     if run.settings["similarity"] not in names:
         return None
     found = threshold_advice(asked.dataset, asked.analysis.key)
-    if not found.fits:
-        best = alpha_text(found.calibrated)
-        return Advice(
-            f"The threshold {alpha_text(found.threshold)} does not fit: {best} tells objects apart best.", found.text
-        )
-    better = f"{found.better} tells objects apart better." if found.better else "The threshold in use fits."
-    return Advice(better, found.text)
+    return Advice(found.short, found.text)

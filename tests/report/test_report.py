@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,27 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
+from PIL import Image
 
-from kalos_core import Annotations, agreement, attribute_agreement, label_convergence, variations
+from kalos_core import Annotations, InputError, agreement, attribute_agreement, label_convergence, variations
 from kalos_core.display import with_interval
-from kalos_core.report import Figure, Items, Section, Study, Table, Text, page, study, write_report
+from kalos_core.report import (
+    Figure,
+    Items,
+    Section,
+    Source,
+    Study,
+    Table,
+    Text,
+    page,
+    steps_of,
+    study,
+    summary_of,
+    write_report,
+)
 from kalos_core.report.front import LIMITATIONS
 from kalos_core.report.look import Ranked, Row
+from kalos_core.report.studies import LOCAL
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 TURNED = "evil\u202egpj.exe"
@@ -187,3 +203,73 @@ def test_an_interactive_page_holds_what_plotly_draws() -> None:
     assert "height:333px" in made
     assert made.count("</script>") == made.count("<script") == 3
     assert "<script" not in page("t", sections)
+
+
+class TestImages:
+    def test_a_folder_that_is_not_there_is_refused_at_once(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match=r"images: expected a folder that is there, got '.*none'"):
+            study(table(), images=tmp_path / "none")
+
+    @pytest.mark.parametrize(("there", "said"), [([], "0 of 24 images"), (["0.jpg"], "1 of 24 images")])
+    def test_images_that_are_not_in_it_are_counted(self, tmp_path: Path, there: list[str], said: str) -> None:
+        made = [{**row, "image": Path(row["image"]).name} for row in rows()]
+        for name in there:
+            Image.new("RGB", (120, 90)).save(tmp_path / name)
+        found = study(table(made), images=tmp_path, samples=20, fraction=0.5)
+        assert [text for text in found.doubts if said in text]
+
+
+def test_alpha_at_the_recommended_threshold_is_that_of_an_agreement_there(found: Study, tmp_path: Path) -> None:
+    advice = found.advice
+    assert advice is not None
+    assert found.calibration.bootstrap == 200  # type: ignore[union-attr]
+    if advice.settings is None:
+        pytest.fail("expected advice: boxes of one size, apart from each other, have another threshold")
+    alone = agreement(table(), **advice.settings)
+    shown = with_interval(alone.alpha, alone.alpha_interval)
+    assert " ".join(f"alpha would be {shown}".split()) in Page(written(found, tmp_path)).text
+
+
+@pytest.mark.parametrize(("bootstrap", "said"), [(0, "not checked: calibrated without an interval"), (50, "yes")])
+def test_a_threshold_is_trusted_only_with_an_interval(bootstrap: int, said: str, tmp_path: Path) -> None:
+    own = study(table(), bootstrap=bootstrap, samples=20, fraction=0.5)
+    trusted = [of.trusted for of in own.calibration]  # type: ignore[union-attr]
+    text = Page(written(own, tmp_path)).text
+    assert said in text or not any(trusted)
+    assert ("none is trusted" in text) == (bootstrap == 0)
+
+
+class TestRatersAreLocal:
+    def test_nothing_is_said_per_rater(self, tmp_path: Path) -> None:
+        local = replace(table(), raters_are_local=True)
+        found = study(local, samples=20, fraction=0.5)
+        text = Page(written(found, tmp_path)).text
+        assert LOCAL in text
+        assert not [said for said in found.said if said.leads_to == "Raters"]
+        assert not {"raters", "pairs", "variations"} & set(found.tables())
+        assert "detections" not in text.split("How the figures are computed")[0]
+        assert not found.examples
+        assert LOCAL in plain_markdown(summary_of(found, "Mine"))
+
+
+def plain_markdown(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def test_a_summary_says_what_the_first_page_says_with_the_rates_of_raters(found: Study) -> None:
+    text = plain_markdown(summary_of(found, "Mine", Source("kalos-core report a.json", "f" * 64, "a.json")))
+    for line in (*steps_of(found), "SHA-256 " + "f" * 64, "kalos-core report a.json"):
+        assert line in text
+    (card,) = [card for card in found.cards if card.rater == "c"]
+    assert card.counts["missing"] == (6, 24)  # every fourth of 24
+    assert "| c | 24 | 18 |" in text
+    assert "6 of 24 (25\u00a0%)" in text
+
+
+def test_a_source_names_its_file_and_digest(tmp_path: Path) -> None:
+    path = tmp_path / "labels.json"
+    path.write_bytes(b"abc")
+    source = Source.of_file(path, "kalos-core report labels.json")
+    # of FIPS 180-2, appendix B.1
+    assert source.digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert (source.of, str(tmp_path) in " ".join(source.lines())) == ("labels.json", False)
