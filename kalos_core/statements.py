@@ -194,15 +194,27 @@ def _habits(found: NarrowedVariations) -> Iterator[Statement]:
         yield Statement(f"{text}.", "Raters", {"rater": habit.rater, "kind": habit.rate})
 
 
+def most_frequent(counts: Mapping[str, int]) -> tuple[str, int]:
+    """The kind of differences, in `DIFFERENCES`, with the most findings, and how many they are.
+
+    Examples
+    --------
+    >>> most_frequent({"correct": 70, "missing": 10, "additional": 10, "wrong_class": 15})
+    ('unmatched', 20)
+    """
+    sums = {kind: sum(counts.get(name, 0) for name in names) for kind, names in DIFFERENCES.items()}
+    kind = max(sums, key=lambda name: sums[name])
+    return kind, sums[kind]
+
+
 def _most_frequent(found: NarrowedVariations) -> Statement | None:
     counts, every = found.counts, len(found.found)
     if not every:
         return None
-    sums = {kind: sum(counts[name] for name in names) for kind, names in DIFFERENCES.items()}
-    kind = max(sums, key=lambda name: sums[name])
-    if not sums[kind]:
+    kind, most = most_frequent(counts)
+    if not most:
         return Statement("No two raters differ in any finding.", "Variations")
-    text = f"Most frequent difference: {DIFFERENCE_TEXTS[kind]}, {count_and_share(sums[kind], every)} of all findings."
+    text = f"Most frequent difference: {DIFFERENCE_TEXTS[kind]}, {count_and_share(most, every)} of all findings."
     return Statement(text, "Variations", {"kind": DIFFERENCES[kind][0]})
 
 

@@ -57,7 +57,7 @@ def class_difficulty_title(categories: Sequence[str], alpha: Numbers, images: Se
     hardest, easiest = order[0], order[-1]
     least = f"{categories[hardest]} ({alpha_text(values[hardest])})"
     if len(order) == 1:
-        return f"Raters agree about {least}"
+        return f"Agreement about {least}"
     return f"Raters agree least about {least}, best about {categories[easiest]} ({alpha_text(values[easiest])})"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+__all__ = ["go"]
+
 
 class _Late:
     """A module that is imported when something of it is asked for."""

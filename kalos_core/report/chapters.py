@@ -292,10 +292,7 @@ def _ceiling(found: Study) -> Iterator[Block]:
     if isinstance(found.convergence, Undefined):
         yield Text(found.convergence.reason, soft=True)
         return
-    yield objects.ceilings(found.convergence)
-    yield objects.by_size(found.convergence.sizes)
-    if not found.raters_are_local:
-        yield objects.directions(found.convergence)
+    yield from objects.all_ceilings(found.convergence, not found.raters_are_local)
     rows = [(line.criterion, line.finding, line.verdict) for line in found.convergence.checklist]
     yield Table(("Can the data carry this?", "found", "verdict"), rows, "What label convergence takes for granted")
 

@@ -20,9 +20,9 @@ from kalos_core.noise.experiments import (
 )
 from kalos_core.noise.experiments.response import AlphaTable
 from kalos_core.report.axes import Line, Lines, series
-from kalos_core.report.further import lost
 from kalos_core.report.look import Ranked, ranked_domain, row_of
 from kalos_core.report.pages import Figure, Section, Table
+from kalos_core.report.synthetic import lost
 
 MAGNITUDE = "magnitude of noise, λ"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -469,3 +469,11 @@ def directions(found: ConvergenceStudy) -> Figure:
     )
     title = directions_title(found.raters.tolist(), values)
     return captioned("matrix", form, title, plot=partial(plot_directions, found))
+
+
+def all_ceilings(found: ConvergenceStudy, per_rater: bool = True) -> Iterator[Figure]:
+    """What there is to see of label convergence; `per_rater`: the directions between raters, too."""
+    yield ceilings(found)
+    yield by_size(found.sizes)
+    if per_rater:
+        yield directions(found)

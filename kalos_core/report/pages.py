@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 from kalos_core.display import rater_colour
 from kalos_core.options import Option, Settings
 from kalos_core.report.axes import Form
-from kalos_core.report.look import Cards
+from kalos_core.report.look import Cards, Scale
 from kalos_core.text import visible
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class Drawings:
         return map(Shown.of, self.drawings)
 
 
-Block: TypeAlias = Text | Heading | Items | Code | Table | Figure | Drawings | Cards
+Block: TypeAlias = Text | Heading | Items | Code | Table | Figure | Drawings | Cards | Scale
 """What a section is made of."""
 
 

@@ -46,8 +46,8 @@ from kalos_core.report import (
     Table,
     Text,
     feedback_sheet,
-    further,
     graded_table,
+    labels,
     page,
     write_report,
 )
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 IN_CHAPTERS = ("agreement", "variations", "calibration", "convergence")
-"""Kinds of runs that the chapters of a report are about; others come after them."""
+"""Kinds of runs that the chapters of a report with an agreement are about; others come after them."""
 
 CITED = {"image_labels": NOWAK, "pixels": LAMPERT, "ranking": LAMPERT, "detectors": LAMPERT, "truth": LAMPERT}
 """Kind of run -> the paper whose methods it uses."""
@@ -131,9 +131,9 @@ def report(samples: Any, key: str, path: str | PathLike[str], settings: ReportSe
         )
         return Path(path)
     said = overview_of(samples, analysis.key)
-    settings = [f"{KINDS[kind].title}: {_told(run)}" for kind, run in analysis.runs.items()]
+    told = [f"{KINDS[kind].title}: {_told(run)}" for kind, run in analysis.runs.items()]
     cited = [CITED[kind] for kind in analysis.runs if kind in CITED]
-    foundations = methods([Items([*source.lines(), *settings])], [*cited, KRIPPENDORFF], LIMITATIONS)
+    foundations = methods([Items([*source.lines(), *told])], [*cited, KRIPPENDORFF], LIMITATIONS)
     sections = [front(said, next_steps(said)), *others, *foundations]
     write_whole(Path(path), page(name, sections, source.lines()[:1], interactive=settings.interactive))
     return Path(path)
@@ -302,7 +302,7 @@ def _decided(samples: Any, run: AnyRun) -> dict[str, list[Any]]:
 
 def _further(samples: Any, analysis: Analysis) -> Iterator[Section]:
     for kind, run in analysis.runs.items():
-        if kind not in IN_CHAPTERS:
+        if kind not in IN_CHAPTERS or "agreement" not in analysis.runs:
             found = load_details(samples, run.key)
             yield Section(KINDS[kind].title, list(import_module(KINDS[kind].figures).drawn(found)))
             if kind == "image_labels" and found.details.grades:
@@ -361,5 +361,5 @@ def _right(found: LabelTruth) -> Iterator[Block]:
         yield Text(f"Question: {plain(found.question)}")
     if found.doubts:
         yield Text(found.doubts.removeprefix("; "))
-    yield further.skill(found)
-    yield further.confusion(found)
+    yield labels.skill(found)
+    yield labels.confusion(found)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun
 from kalos_core.fiftyone.runs.table import Maker, Part
+from kalos_core.report import Block, objects
 
 COMPARED = {
     "relative": "Annotations of two images are compared relative to the size of each image.",
@@ -18,3 +20,8 @@ COMPARED = {
 def figures(run: CalibrationRun) -> dict[str, Maker]:
     """A figure for each similarity, by its name, the one that separates best first; the note says what was compared."""
     return {found.name: partial(Part.of, found, note=COMPARED[found.coordinates]) for found in run.details}
+
+
+def drawn(run: CalibrationRun) -> Iterator[Block]:
+    """The same as a report draws them."""
+    return map(objects.separated, run.details)

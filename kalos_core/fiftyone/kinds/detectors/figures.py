@@ -9,7 +9,7 @@ import numpy as np
 from kalos_core.fiftyone.kinds.detectors.kind import DetectorRun
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.ranking import DetectorRanking
-from kalos_core.report import Block, further
+from kalos_core.report import Block, rankings
 from kalos_core.text import names_shown
 
 
@@ -52,13 +52,13 @@ def drawn(run: DetectorRun) -> Iterator[Block]:
     """The same as a report draws them."""
     found, boundaries = run.details.ranking, run.details.boundaries
     ranking = found.ranking
-    yield further.ranks(ranking)
+    yield rankings.ranks(ranking)
     if min(ranking.values.shape) > 1 and np.isfinite(ranking.values).any():
-        yield further.shared(ranking)
-        yield further.alike_rankings(ranking)
+        yield rankings.shared(ranking)
+        yield rankings.alike_rankings(ranking)
     if isinstance(found, DetectorRanking):
-        yield further.bounds(found)
-        yield from further.detector_curves(found)
-        yield further.with_agreement(found)
+        yield rankings.bounds(found)
+        yield from rankings.detector_curves(found)
+        yield rankings.with_agreement(found)
     if boundaries is not None:
-        yield further.boundary_curves(boundaries)
+        yield rankings.boundary_curves(boundaries)

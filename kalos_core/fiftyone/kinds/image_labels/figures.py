@@ -8,7 +8,7 @@ from kalos_core.fiftyone.kinds.image_labels.kind import LabelRun
 from kalos_core.fiftyone.kinds.image_labels.views import DisputedImage
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.labels import majority_dots, majority_title, rejection_title
-from kalos_core.report import Block, further
+from kalos_core.report import Block, labels
 
 
 def figures(
@@ -62,15 +62,15 @@ def _images(run: LabelRun, images: Sequence[DisputedImage]) -> Part:
 def drawn(run: LabelRun) -> Iterator[Block]:
     """The same as a report draws them."""
     details = run.details
-    yield further.questions(details.agreement)
-    yield further.concepts(details.majority)
-    yield further.alike(details.accuracy)
+    yield labels.questions(details.agreement)
+    yield labels.concepts(details.majority)
+    yield labels.alike(details.accuracy)
     if details.rejection is not None and len(details.rejection):
-        yield further.rejected(details.rejection)
+        yield labels.rejected(details.rejection)
     if details.teams is not None:
-        yield further.teams(details.teams)
+        yield labels.teams(details.teams)
     for curve in details.curves[:1]:
-        yield further.running(curve.curve, run.settings["width"])
-        yield further.beyond_chance(curve)
+        yield labels.running(curve.curve, run.settings["width"])
+        yield labels.beyond_chance(curve)
         if len(curve.independence.annotations) > 1:
-            yield further.by_answers(curve.independence)
+            yield labels.by_answers(curve.independence)

@@ -12,7 +12,7 @@ from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures import plot_rater_events
 from kalos_core.figures.common import untitled
 from kalos_core.figures.events import image_event_bars
-from kalos_core.report import Block, Text, further
+from kalos_core.report import Block, Text, synthetic
 from kalos_core.text import shown
 
 
@@ -44,9 +44,9 @@ def _images(images: Sequence[NoisyImage], run: NoiseRun) -> Part:
 def drawn(run: NoiseRun) -> Iterator[Block]:
     """The same as a report draws them."""
     details = run.details
-    yield further.events(details.raters, details.loss)
-    yield further.lost(details.loss_by_magnitude)
+    yield synthetic.events(details.raters, details.loss)
+    yield synthetic.lost(details.loss_by_magnitude)
     if isinstance(details.fidelity, Undefined):
         yield Text(details.fidelity.reason, soft=True)
     else:
-        yield further.faithful(details.fidelity)
+        yield synthetic.faithful(details.fidelity)

@@ -8,7 +8,7 @@ from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.pixels.kind import PixelRun, pixel_classes
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.pixels import pixel_title, smyth_note
-from kalos_core.report import Block, Text, further
+from kalos_core.report import Block, Text, masks
 from kalos_core.text import plain
 
 MOST_CLASSES = 6
@@ -49,9 +49,9 @@ def drawn(run: PixelRun) -> Iterator[Block]:
         of_class = f"{plain(name)}: " if len(classes) > 1 else ""
         note = smyth_note(found.smyth_bound, [*found.smyth_notes, *found.notes])
         yield Text(f"{of_class}{pixel_title(found.mean_f1, found.rater_count)}. {note}")
-        yield further.share_of_all(found)
+        yield masks.share_of_all(found)
         if not found.raters_are_local:
-            yield further.who_marks_alike(found)
-            yield further.against(found.performance)
+            yield masks.who_marks_alike(found)
+            yield masks.against(found.performance)
         if found.correlations:
-            yield further.with_properties(found)
+            yield masks.with_properties(found)

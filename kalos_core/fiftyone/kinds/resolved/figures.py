@@ -12,7 +12,7 @@ from kalos_core.fiftyone.kinds.resolved.kind import ResolvedRun
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.bars import count_bars, row_bars
 from kalos_core.figures.common import NEUTRAL
-from kalos_core.report import Block, further
+from kalos_core.report import Block, synthetic
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -29,7 +29,7 @@ def figures(run: ResolvedRun) -> dict[str, Part]:
 def drawn(run: ResolvedRun) -> Iterator[Block]:
     """The same as a report draws it."""
     counts = _counts(run)
-    yield further.of_counts("origins", "Labels by their origin", _title(run), counts, partial(_bars, counts))
+    yield synthetic.of_counts("origins", "Labels by their origin", _title(run), counts, partial(_bars, counts))
 
 
 def _counts(run: ResolvedRun) -> dict[str, int]:

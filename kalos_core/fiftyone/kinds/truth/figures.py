@@ -16,7 +16,7 @@ from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.truth.kind import TruthRun
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.pixels import performance_dots
-from kalos_core.report import Block, Text, captioned, further
+from kalos_core.report import Block, Text, captioned, masks
 from kalos_core.text import plain, shown
 
 
@@ -76,9 +76,9 @@ def drawn(run: TruthRun) -> Iterator[Block]:
     if not raters:
         yield Text(f"{before}raters without names over the images cannot be compared", soft=True)
     elif isinstance(found, CountedTruth):
-        yield further.against(found.performance, "against", before)
+        yield masks.against(found.performance, "against", before)
     else:
         shares = {"objects found": found.sensitivity, "are objects": found.ppv}
         title = f"{before}{_object_title(raters, found.sensitivity)}"
         plot = partial(performance_dots, raters, shares, axis="share of objects")
-        yield captioned("against", further.measured(raters, shares), title, plot=plot)
+        yield captioned("against", masks.measured(raters, shares), title, plot=plot)
