@@ -34,11 +34,14 @@ from kalos_core.fiftyone.runs.stored import find_analysis, load_details
 from kalos_core.fiftyone.runs.table import KINDS
 from kalos_core.files import write_whole
 from kalos_core.nominal import LabelTruth, QuestionGrades
+from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.options import takes
 from kalos_core.pixels import BoundaryAgreement
 from kalos_core.pixels.paired import PairedRaters
 from kalos_core.report import (
     Block,
+    Card,
+    Cards,
     Items,
     Section,
     Source,
@@ -52,6 +55,7 @@ from kalos_core.report import (
     write_report,
 )
 from kalos_core.report.front import KRIPPENDORFF, LAMPERT, LIMITATIONS, NOWAK, front, methods, next_steps
+from kalos_core.report.look import Scale
 from kalos_core.report.pages import ReportSettings
 from kalos_core.report.studies import DIVIDED, SIDE, WORST, Advised, Examples, examples_of
 from kalos_core.text import plain
@@ -134,9 +138,20 @@ def report(samples: Any, key: str, path: str | PathLike[str], settings: ReportSe
     told = [f"{KINDS[kind].title}: {_told(run)}" for kind, run in analysis.runs.items()]
     cited = [CITED[kind] for kind in analysis.runs if kind in CITED]
     foundations = methods([Items([*source.lines(), *told])], [*cited, KRIPPENDORFF], LIMITATIONS)
-    sections = [front(said, next_steps(said)), *others, *foundations]
+    numbers, scale = _numbers(samples, analysis)
+    sections = [front(said, next_steps(said), numbers, scale), *others, *foundations]
     write_whole(Path(path), page(name, sections, source.lines()[:1], interactive=settings.interactive))
     return Path(path)
+
+
+def _numbers(samples: Any, analysis: Analysis) -> tuple[Cards | None, Scale | None]:
+    """How many image-level labels there are, and alpha as the first sentence has it; None for other kinds."""
+    run = analysis.run("image_labels")
+    if run is None:
+        return None, None
+    counts = {"image": run.metrics["images"], "answer": run.metrics["answers"], "rater": len(run.metrics["raters"])}
+    alpha = mean_of_finite(_details(samples, run).agreement.alpha)
+    return Cards([Card.of(count, name) for name, count in counts.items()]), Scale(alpha)
 
 
 def _source(samples: Any, analysis: Analysis) -> Source:
