@@ -7,6 +7,7 @@ and the plots of its figures.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 QUALITY = 82
 """Of the drawings, which are stored as JPEG: a photograph as PNG is six times as large."""
+
+CLICK = re.compile(r"<extra>click[^<]*</extra>")
+"""What the hover of a figure promises in the App, and a page cannot keep."""
 
 LONG = 20
 """Rows of a figure above which it may go over the end of a printed page."""
@@ -145,6 +149,9 @@ class Plotted:
         _, bare = untitled(figure)
         content = bare.to_plotly_json()
         content["layout"].pop("template", None)
+        for trace in content["data"]:
+            if isinstance(trace.get("hovertemplate"), str):
+                trace["hovertemplate"] = CLICK.sub("<extra></extra>", trace["hovertemplate"])
         text = to_json_plotly({"data": content["data"], "layout": content["layout"]})
         return cls(int(bare.layout.height or 420), Markup(text))
 

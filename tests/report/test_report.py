@@ -157,6 +157,8 @@ def test_a_report_imports_no_plotly_unless_it_is_asked_for(tmp_path: Path) -> No
     text = alive.read_text(encoding="utf-8")
     assert text.count('class="live"') == still.read_text(encoding="utf-8").count("Formula and source") > 8
     assert text.count("<script") == text.count("</script>") == text.count('class="live"') + 2
+    scripts = re.findall(r'<script type="application/json">(.*?)</script>', text, re.DOTALL)
+    assert not any("click" in script for script in scripts)  # nothing would happen on a page
 
 
 def test_attributes_have_a_chapter_and_a_table(found: Study, tmp_path: Path) -> None:
