@@ -88,6 +88,6 @@ from kalos_core.sparse import unit_agreement as unit_agreement
 from kalos_core.variation import boundary_quality as boundary_quality
 from kalos_core.variation import variation_shares as variation_shares
 from kalos_core.variation import variations as variations
+from kalos_core.version import __version__ as __version__
 
-__version__ = "0.2.0"
 __all__ = public_names(vars())

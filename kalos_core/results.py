@@ -483,10 +483,21 @@ def fingerprint(value: Any) -> str:
     >>> fingerprint(one) == fingerprint(one), fingerprint(one) == fingerprint(other)
     (True, False)
     """
+    return digest_of(value)[:16]
+
+
+def digest_of(value: Any) -> str:
+    """The SHA-256 of all that a table of annotations holds.
+
+    Examples
+    --------
+    >>> len(digest_of(np.arange(3))), digest_of(np.arange(3)) == digest_of(np.arange(4))
+    (64, False)
+    """
     digest = hashlib.sha256()
     for part in _parts(value):
         digest.update(part)
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()
 
 
 def _parts(value: Any) -> Iterator[bytes]:

@@ -160,8 +160,9 @@ def _hardest(classes: ClassDifficulty | Undefined) -> Statement | None:
 
 def _furthest(agreement: NarrowedAgreement) -> Statement | None:
     """By the alpha that scorecards and lists of raters show: of the pairs that a rater is one of."""
-    raters = agreement.sums.part.annotations.raters.tolist()
-    if len(raters) < 3:
+    table = agreement.sums.part.annotations
+    raters = table.raters.tolist()
+    if table.raters_are_local or len(raters) < 3:
         return None
     alphas = np.array([narrowed(agreement.sums, agreement.category, name).alpha for name in raters])
     if not np.isfinite(alphas).any() or np.nanmin(alphas) == np.nanmax(alphas):  # nobody stands apart
@@ -185,15 +186,27 @@ def _habits(found: NarrowedVariations) -> Iterator[Statement]:
         yield Statement(f"{text}.", "Raters", {"rater": habit.rater, "kind": habit.rate})
 
 
+def most_frequent(counts: Mapping[str, int]) -> tuple[str, int]:
+    """The kind of differences, in `DIFFERENCES`, with the most findings, and how many they are.
+
+    Examples
+    --------
+    >>> most_frequent({"correct": 70, "missing": 10, "additional": 10, "wrong_class": 15})
+    ('unmatched', 20)
+    """
+    sums = {kind: sum(counts.get(name, 0) for name in names) for kind, names in DIFFERENCES.items()}
+    kind = max(sums, key=lambda name: sums[name])
+    return kind, sums[kind]
+
+
 def _most_frequent(found: NarrowedVariations) -> Statement | None:
     counts, every = found.counts, len(found.found)
     if not every:
         return None
-    sums = {kind: sum(counts[name] for name in names) for kind, names in DIFFERENCES.items()}
-    kind = max(sums, key=lambda name: sums[name])
-    if not sums[kind]:
+    kind, most = most_frequent(counts)
+    if not most:
         return Statement("No two raters differ in any finding.", "Variations")
-    text = f"Most frequent difference: {DIFFERENCE_TEXTS[kind]}, {count_and_share(sums[kind], every)} of all findings."
+    text = f"Most frequent difference: {DIFFERENCE_TEXTS[kind]}, {count_and_share(most, every)} of all findings."
     return Statement(text, "Variations", {"kind": DIFFERENCES[kind][0]})
 
 

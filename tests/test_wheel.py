@@ -78,6 +78,7 @@ def test_the_wheel_needs_no_fiftyone(wheel: Path) -> None:
     assert names_of([line for line in needed if "extra ==" not in line]) == names_of(PROJECT["dependencies"])
     assert "fiftyone" in names_of([line for line in needed if 'extra == "app"' in line])
     assert {"kalos_core/py.typed", "kalos_core/noise/defaults.json", "kalos_core/report/page.html"} <= set(names)
+    assert {"kalos_core/report/look.html", "kalos_core/cli/results.schema.json"} <= set(names)
     assert {name.partition("/")[0] for name in names if "dist-info" not in name} == {"kalos_core"}
 
 

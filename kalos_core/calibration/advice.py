@@ -33,6 +33,8 @@ class ThresholdAdvice:
         95 % bootstrap interval, both on the same draws of images; NaN without a bootstrap.
     text : str
         All of it in one or two sentences.
+    short : str
+        What it comes to, in a few words.
     settings : dict or None
         ``similarity`` and ``threshold`` of a new run that follows the advice; None where nothing is to change.
     """
@@ -45,6 +47,7 @@ class ThresholdAdvice:
     difference: float
     difference_interval: NDArray[np.float64]
     text: str
+    short: str
     settings: dict[str, str | float] | None
 
     @property
@@ -81,7 +84,7 @@ def threshold_advice(calibration: Calibration, similarity: str, threshold: float
     Examples
     --------
     >>> near, far = np.linspace(0.1, 0.3, 20), np.linspace(0.7, 1.0, 20)
-    >>> one = Separation("box_iou", "all", near, far, 0.8, 0.3, 0.6, "")
+    >>> one = Separation("box_iou", "all", near, far, 0.8, 0.3, 0.6, "", tau_interval=np.array([0.5, 0.7]))
     >>> print(threshold_advice(Calibration([one]), "box_iou", 0.4).text)
     Of the similarities that were calibrated box_iou is the only one. The threshold in use, 0.40, fits.
     """
@@ -107,6 +110,7 @@ def threshold_advice(calibration: Calibration, similarity: str, threshold: float
         difference=math.nan if shown is None else shown[1],
         difference_interval=np.full(2, np.nan) if shown is None else shown[2],
         text=f"{_of_similarities(own, shown, better is not None)} {_of_threshold(own, threshold, fits)}",
+        short=_short(own, threshold, fits, None if better is None else better[0].name),
         settings=settings,
     )
 
@@ -128,6 +132,9 @@ def _of_similarities(
     if shown is None:
         return f"Of the similarities that were calibrated {own.name} is the only one."
     other, difference, ends = shown
+    if difference <= 0:
+        numbers = f"{alpha_text(own.ks, 3)}, before {other.name} with {alpha_text(other.ks, 3)}"
+        return f"{own.name}, which is in use, has the largest KS of the similarities that were calibrated: {numbers}."
     by = f"KS {alpha_text(other.ks, 3)} against {alpha_text(own.ks, 3)}"
     if not has_interval(ends):
         return f"Without an interval nobody can say whether {other.name} tells objects apart better: {by}."
@@ -141,5 +148,19 @@ def _of_threshold(own: Separation, threshold: float, fits: bool) -> str:
     if not own.trusted:
         return f"No threshold of {own.name} can be recommended: {own.why}."
     if fits:
-        return f"The threshold in use, {used}, fits."
-    return f"The threshold in use, {used}, does not fit: {alpha_text(own.threshold)} tells objects apart best."
+        return f"The threshold in use, {used}, fits{_how(own)}."
+    return (
+        f"The threshold in use, {used}, does not fit: {alpha_text(own.threshold)} tells objects apart best{_how(own)}."
+    )
+
+
+def _short(own: Separation, threshold: float, fits: bool, better: str | None) -> str:
+    if not fits:
+        best = alpha_text(own.threshold)
+        return f"The threshold {alpha_text(threshold)} does not fit: {best} tells objects apart best{_how(own)}."
+    return f"{better} tells objects apart better." if better else f"The threshold in use fits{_how(own)}."
+
+
+def _how(own: Separation) -> str:
+    """What is to be said of a calibration whose threshold nothing bounds."""
+    return "" if has_interval(own.tau_interval) else " (calibrated without an interval)"

@@ -41,6 +41,8 @@ class Answer:
         What ``--fail-under`` looks at.
     files : mapping of str to callable
         Name of a further file of the folder -> what writes it to a path.
+    summary : str
+        What ``--summary`` writes: Markdown.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Answer:
     shown: tuple[str, ...] = ()
     score: float | None = None
     files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
+    summary: str = ""
 
     def as_text(self) -> str:
         """For a terminal: the text and the first rows of the tables to be shown."""

@@ -32,6 +32,12 @@ BELOW, UNUSABLE = 1, 2
 """Exit codes: the score is below ``--fail-under``; the input, or an option, cannot be used."""
 
 
+SCHEMA_VERSION = 1
+"""Of the JSON of every command (`results.schema.json`); it grows when a field goes or changes its meaning."""
+
+SUMMARY = Flag("summary", str, help="file for a summary in Markdown, such as for a pull request; - for standard output")
+
+
 @dataclass(frozen=True)
 class Command:
     """One command.
@@ -51,6 +57,8 @@ class Command:
         What ``--fail-under`` looks at; without it there is no such option.
     out : Path, optional
         Where ``--out`` is unless given.
+    summarised : bool
+        Whether its answer has a summary in Markdown.
     """
 
     name: str
@@ -60,6 +68,7 @@ class Command:
     options: tuple[Flag, ...] = ()
     score: str = ""
     out: Path | None = None
+    summarised: bool = False
 
     @property
     def all_options(self) -> tuple[Flag, ...]:
@@ -69,6 +78,7 @@ class Command:
             Flag("json", str, help="file for everything that was found, as JSON; - for standard output"),
             Flag("out", str, help="folder for the same, and one CSV file a table", default=self.out),
             Flag("progress", bool, help="a bar on standard error; by default if that is a terminal"),
+            *([SUMMARY] if self.summarised else []),
             *([Flag("fail_under", float, help=below)] if self.score else []),
         )
         return joined((*self.options, *common))
@@ -116,17 +126,22 @@ def run_command(command: Command, arguments: argparse.Namespace) -> int:
     values = command.given_in(arguments)
     json, out = values.pop("json", None), values.pop("out", command.out)
     least, wanted = values.pop("fail_under", None), values.pop("progress", None)
+    summary = values.pop("summary", None)
+    if json == summary == "-":
+        raise InputError("--json and --summary: expected one of them on standard output, got both")
     folder = None if out is None else Path(out)
     if folder is not None:
         check_folder(folder)
-    if json not in (None, "-"):
-        check_file(Path(json))
+    for file in (json, summary):
+        if file not in (None, "-"):
+            check_file(Path(file))
     paths = {name: Path(getattr(arguments, name)) for name, _ in command.inputs}
     bar = sys.stderr.isatty() if wanted is None else wanted
     with _messages() as messages, progress_bar(bar) as progress:
         given = Given(values, paths, progress)
         answer = command.run(given)
     record = {
+        "schema_version": SCHEMA_VERSION,
         "command": command.name,
         "version": __version__,
         "inputs": strict(paths),
@@ -140,9 +155,14 @@ def run_command(command: Command, arguments: argparse.Namespace) -> int:
         write_folder(folder, as_json(record), answer)
     if json not in (None, "-"):
         write_whole(Path(json), as_json(record))
+    if summary not in (None, "-"):
+        write_whole(Path(summary), answer.summary)
     if json != "-":
         _show_assumed(given, messages)
-    _show(as_json(record, ascii=True).rstrip() if json == "-" else answer.as_text())
+    if json == "-":
+        _show(as_json(record, ascii=True).rstrip())
+    else:
+        _show(answer.summary.rstrip() if summary == "-" else answer.as_text())
     return _judge(command, answer, least)
 
 

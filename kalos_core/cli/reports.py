@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from kalos_core.cli.answers import Answer
@@ -9,20 +10,45 @@ from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import LABELS
 from kalos_core.cli.options import Flag, Given, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, annotations_of
-from kalos_core.report import study, write_report
+from kalos_core.report import Source, steps_of, study, summary_of, write_report
+from kalos_core.results import strict
 
 
 def _report(given: Given) -> Answer:
-    annotations = annotations_of(given, given["labels"])
+    path, call = given["labels"], _call(given)
+    annotations = annotations_of(given, path)
     found = study(annotations, **given.of(study), progress=given.progress)
-    title = given.get("title") or f"How far the raters of {Path(given['labels']).name} agree"
+    title = given.get("title") or f"How far the raters of {path.name} agree"
+    source = Source.of_file(path, call) if path.is_file() else Source.of_table(annotations, call)
 
-    def write(path: Path) -> None:
-        write_report(found, path, title)
+    def write(file: Path) -> None:
+        write_report(found, file, title, interactive=given.get("interactive", False), source=source)
 
-    results = {**found.summary(), "said": [entry.text for entry in found.said], "doubts": found.doubts}
+    results = {
+        **found.summary(),
+        "said": [entry.text for entry in found.said],
+        "next": steps_of(found),
+        "doubts": found.doubts,
+        "source": vars(source),
+    }
     text = "\n".join([*results["said"], "report.html has all of it; the tables are next to it"])
-    return Answer(text, results, found.tables(), score=found.agreement.alpha, files={"report.html": write})
+    summary = summary_of(found, title, source)
+    return Answer(
+        text, results, found.tables(), score=found.agreement.alpha, files={"report.html": write}, summary=summary
+    )
+
+
+def _call(given: Given) -> str:
+    """The command as it can be given again; of files and folders their names, not where they lie on a machine."""
+    words = ["kalos-core", "report", *(path.name for path in given.paths.values())]
+    for name, value in given.values.items():
+        flag = f"--{name.replace('_', '-')}"
+        if isinstance(value, bool):
+            words.append(flag if value else flag.replace("--", "--no-", 1))
+        else:
+            shown = Path(value).name if name == "images" else value
+            words += [flag, *map(str, strict(shown) if isinstance(shown, list) else [shown])]
+    return shlex.join(words)
 
 
 COMMANDS = (
@@ -34,10 +60,11 @@ COMMANDS = (
         (
             *options_of(study, without=("images",)),
             Flag("images", str, help="folder of the images, for the drawings"),
-            Flag("title", str, help="of the page; by default it names the file"),
+            *options_of(write_report),
             *OF_ANNOTATIONS,
         ),
         score="mean alpha",
+        summarised=True,
         out=Path("report"),
     ),
 )

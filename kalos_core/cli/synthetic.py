@@ -52,11 +52,10 @@ def _experiments(given: Given) -> Answer:
     rows = [(claim.source, claim.statement, claim.verdict, claim.found) for claim in claims]
 
     def write(path: Path) -> None:
-        from kalos_core.figures.experiments import plot_experiments
-        from kalos_core.report import Plot, Section, Table, page
+        from kalos_core.report import Section, Table, experiment_sections, page
 
-        sections = [Section("", [Table(("KαLOS", "says", "here it", "found"), rows)])]
-        sections += [Section(heading, [Plot(figure)]) for heading, figure in plot_experiments(result).items()]
+        claimed = Table(("KαLOS", "says", "here it", "found"), rows, "Statements of the paper, tried again")
+        sections = [Section("", [claimed]), *experiment_sections(result)]
         write_whole(path, page(f"Experiments on {given['labels'].name}", sections))
 
     text = "\n".join([*map(str, claims), "experiments.html has the plots; the tables are next to it"])

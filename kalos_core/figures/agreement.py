@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core._agreement import BAND_SOURCES, BANDS, Agreement, verdict
@@ -26,6 +25,7 @@ from kalos_core.figures.common import (
     upright,
     whiskers,
 )
+from kalos_core.figures.late import go
 from kalos_core.figures.published import PUBLISHED_ALPHAS, PublishedAlpha
 from kalos_core.figures.traces import histogram, points
 from kalos_core.options import checked

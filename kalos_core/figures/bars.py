@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.display import Numbers, alpha_text, number_of, with_interval
@@ -25,6 +24,7 @@ from kalos_core.figures.common import (
     value_range,
     whiskers,
 )
+from kalos_core.figures.late import go
 from kalos_core.figures.traces import points
 from kalos_core.text import names_shown
 

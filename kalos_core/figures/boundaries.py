@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 
 from kalos_core.figures.common import OWN, framed
 from kalos_core.figures.heatmaps import square_heatmap
+from kalos_core.figures.late import go
 from kalos_core.figures.tables import title_of
 from kalos_core.figures.traces import curve
 from kalos_core.options import checked

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.calibration import Calibration, Separation
@@ -21,6 +20,7 @@ from kalos_core.figures.common import (
     titled,
     upright,
 )
+from kalos_core.figures.late import go
 from kalos_core.figures.traces import curve, histogram
 from kalos_core.options import checked
 

@@ -32,7 +32,7 @@ CAPTIONS = {
         "20. " + BAND_SOURCES,
     ),
     "scale": Caption(
-        "Your labels (diamond) beside published ones. Pale: found with another similarity, not comparable with yours.",
+        "Your labels stand out beside published ones. Pale: found with another similarity, not comparable with yours.",
         "Mean α over images, at most 1, with its 95 % bootstrap interval over images. Values of another "
         "similarity or threshold answer another question. KαLOS §14. " + BAND_SOURCES,
     ),
@@ -44,7 +44,7 @@ CAPTIONS = {
         "KαLOS §13.",
     ),
     "classes": Caption(
-        "Short bars: classes that raters do not agree about. In brackets: on how many images.",
+        "Short bars: classes that raters do not agree about, each with the number of its images.",
         "Mean over images of α of the units in which somebody chose the class, at most 1; whiskers: 95 % "
         "bootstrap interval over images. KαLOS §13.",
     ),
@@ -54,7 +54,7 @@ CAPTIONS = {
         "bootstrap interval over images. KαLOS §13.",
     ),
     "collaboration": Caption(
-        "Each cell: how far two raters agree; those who label alike stand next to each other.",
+        "How far every two raters agree; in the matrix those who label alike stand next to each other.",
         "α of each two raters, matched on these alone, at most 1: above the diagonal the mean over images, below "
         "it all units at once. Order: average linkage on 1 − mean α. KαLOS §13.",
     ),
@@ -97,8 +97,8 @@ CAPTIONS = {
         "convergence, Table 3.",
     ),
     "matrix": Caption(
-        "Each cell: the mAP of one rater's labels as detections, with another rater as ground truth. Two who agree "
-        "more than the others may reach more than the ceiling, which is of all raters together.",
+        "The mAP of one rater's labels as detections, with another rater as ground truth. Two who "
+        "agree more than the others may reach more than the ceiling, which is of all raters together.",
         "Modified mAP, 0 to 100: all scores .99, COCO protocol. The two directions differ. Label convergence "
         "(WACV 2025).",
     ),
@@ -108,17 +108,17 @@ CAPTIONS = {
         ".92, R² = .85. Label convergence App. B.",
     ),
     "kappas": Caption(
-        "Short bars: questions that raters answer differently; lines at 0.6 (adequate) and 0.8.",
+        "Short bars: questions that raters answer differently; 0.6 is adequate, 0.8 near perfect.",
         "Free-marginal κ = (P − 1/k) / (1 − 1/k), from −1/(k − 1) to 1, k options (Randolph); whiskers: 95 % "
         "bootstrap interval over images. Nowak & Rüger. " + BAND_SOURCES,
     ),
     "concepts": Caption(
-        "Far apart dots: raters agree that a label is absent, and do not agree where it is present.",
+        "Two values far apart: raters agree that a label is absent, and do not agree where it is present.",
         "Share of raters who decide as the majority, 50 to 100 %: over all decisions, and over images where "
         "somebody chose the label. Nowak & Rüger Fig. 4.",
     ),
     "accuracy": Caption(
-        "Each cell: in how many of their answers two raters say the same; dark rows differ from everybody.",
+        "In how many of their answers raters say the same; who has low values only differs from everybody.",
         "Identical answers / answers, 0 to 1, mean over images; majority: of the raters. Nowak & Rüger Eq. 2.",
     ),
     "images": Caption(
@@ -127,7 +127,7 @@ CAPTIONS = {
         " the number of their events on it.",
     ),
     "rejection": Caption(
-        "From grey to orange: what leaving out doubtful answers does to each question.",
+        "What leaving out doubtful answers does to each question.",
         "Free-marginal κ, at most 1, with all answers and without the rejected. Nowak & Rüger.",
     ),
     "teams": Caption(
@@ -141,7 +141,7 @@ CAPTIONS = {
         "interval.",
     ),
     "cohen": Caption(
-        "Each cell: how far two raters agree on this question beyond chance.",
+        "How far every two raters agree on this question beyond chance.",
         "Cohen's κ of every two raters, −1 to 1, on the images that both answered.",
     ),
     "skill": Caption(
@@ -160,20 +160,20 @@ CAPTIONS = {
         "their answers. For each class 4 answers of the average rater are added. Dawid & Skene 1979, §2.",
     ),
     "independence": Caption(
-        "Dots on one level: how many answers an image has says nothing about agreement. A slope: hard images got "
+        "All on one level: how many answers an image has says nothing about agreement. A slope: hard images got "
         "more answers.",
         "Mean P = Σ n_c (n_c − 1) / (n (n − 1)) of images by their number of answers n, 0 to 1.",
     ),
     "bump": Caption(
-        "Each line is a model; where lines cross, who is best depends on whose labels you trust.",
+        "Where the order of the models changes between references, who is best depends on whose labels you trust.",
         "Rank of each model under each reference, 1 is best; equal values share a rank. Lampert et al., Nowak & Rüger.",
     ),
     "shared": Caption(
-        "One column for each order that occurs: a single column means that all references agree about the order.",
+        "Each order that occurs, once: a single one means that all references agree about the order.",
         "The different rankings, each with how many references give it. Ranks from 1. Lampert et al. Table IV.",
     ),
     "tau": Caption(
-        "Each cell: how alike two references order the models; 1 is the same order.",
+        "How alike every two references order the models; 1 is the same order.",
         "Kendall's τ between the rankings, −1 to 1. Nowak & Rüger.",
     ),
     "concordance": Caption(
@@ -187,16 +187,16 @@ CAPTIONS = {
         "raters marked. Of masks without score maps: mean F1 of every two raters, 0 to 1. Lampert et al.",
     ),
     "tree": Caption(
-        "Raters who mark alike meet further left; orange: stands out from the others, which is not being wrong.",
+        "Raters who mark alike are close to each other; to stand out (orange) is to differ, not to be wrong.",
         "Ward's tree on 1 − F1, 0 and more; orange: mean 1 − F1 above the mean of all by more than one standard "
         "deviation. Lampert et al. §III-D.",
     ),
     "ratio": Caption(
-        "The curve's end: how much of what anybody marked all raters marked.",
+        "The last value: how much of what anybody marked all raters marked.",
         "A^(n) = |A ≥ n| / |A > 0|, 0 to 1. Lampert et al. Eq. 3, Fig. 3.",
     ),
     "performance": Caption(
-        "Each row is a rater: dots far to the right mean close to what half of the raters marked.",
+        "Each row is a rater: large values mean close to what half of the raters marked.",
         "Sensitivity: found of what is there. Specificity: left out of what is not. PPV: right of what was "
         "marked. NPV: right of what was left out; 0 to 1. Cohen's κ, −1 to 1. Lampert et al.",
     ),
@@ -223,7 +223,7 @@ CAPTIONS = {
         "drawn with replacement.",
     ),
     "against": Caption(
-        "Each row is a rater against this truth: dots far to the right mean close to it.",
+        "Each row is a rater against this reference: large values mean close to it.",
         "Shares of pixels (sensitivity, specificity, PPV, NPV) or of objects (found; annotations that are "
         "objects), 0 to 1; Cohen's κ of pixels, −1 to 1. Lampert et al.",
     ),
@@ -242,7 +242,7 @@ CAPTIONS = {
         "Eq. 7, Fig. 6.",
     ),
     "correlations": Caption(
-        "A dot of the whole image far left of the other: this detector raises false alarms. Empty dots: may be chance.",
+        "The whole image far below where anybody marked: this detector raises false alarms. Empty dots: may be chance.",
         "Pearson's r of a detector's score with the share of raters who marked a pixel, −1 to 1, on what anybody "
         "marked (CCO) and on the image (CCI); empty: not significant at 99 %. Lampert et al. Table III.",
     ),
@@ -252,7 +252,7 @@ CAPTIONS = {
         "precision, recall and F1 0 to 1. Berkeley evaluation.",
     ),
     "events": Caption(
-        "Each bar: how often generated raters make this mistake; pale: it came too late for its annotation.",
+        "Each bar: how often generated raters make this mistake; lost: it came too late for its annotation.",
         "Number of events of each kind: done, lost, impossible. Counts from 0. KαLOS §9.",
     ),
     "loss": Caption(
@@ -261,7 +261,7 @@ CAPTIONS = {
         "Table 3.",
     ),
     "fidelity": Caption(
-        "Green: generated raters differ from each other as the real ones do; orange: they do not.",
+        "Inside the interval: generated raters differ from each other as the real ones do; outside: they do not.",
         "Mean over draws against the 95 % bootstrap interval of the real raters; 0 and 1 are its ends. KαLOS §9.",
     ),
     "origins": Caption(

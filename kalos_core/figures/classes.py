@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import ClassDifficulty
@@ -13,6 +12,7 @@ from kalos_core.diagnostics.classes import LEAST_IMAGES, hardest_first
 from kalos_core.display import Numbers, alpha_text
 from kalos_core.figures.bars import value_bars, with_counts
 from kalos_core.figures.common import NEUTRAL, PALE, as_numbers
+from kalos_core.figures.late import go
 from kalos_core.options import checked
 from kalos_core.text import MOST_LETTERS, names_shown
 
@@ -57,7 +57,7 @@ def class_difficulty_title(categories: Sequence[str], alpha: Numbers, images: Se
     hardest, easiest = order[0], order[-1]
     least = f"{categories[hardest]} ({alpha_text(values[hardest])})"
     if len(order) == 1:
-        return f"Raters agree about {least}"
+        return f"Agreement about {least}"
     return f"Raters agree least about {least}, best about {categories[easiest]} ({alpha_text(values[easiest])})"
 
 

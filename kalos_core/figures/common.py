@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.display import Numbers
+from kalos_core.figures.late import go
 from kalos_core.text import shown
 
 Intervals = Sequence[Sequence[float | None]] | NDArray[np.float64]

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from kalos_core.convergence import (
     PUBLISHED_LINE,
@@ -17,6 +16,7 @@ from kalos_core.convergence import (
     SubsetSize,
     fit_line,
 )
+from kalos_core.convergence.criteria import MANY_COPIES
 from kalos_core.convergence.interval import PAPER_COST, PAPER_SOLVER
 from kalos_core.convergence.regression import Line
 from kalos_core.convergence.spread import FEWEST_IMAGES
@@ -51,6 +51,7 @@ from kalos_core.figures.common import (
     upright,
 )
 from kalos_core.figures.directions import directions_heatmap, directions_title
+from kalos_core.figures.late import go
 from kalos_core.figures.traces import curve, histogram, interval_band, points
 from kalos_core.options import checked
 from kalos_core.text import names_shown
@@ -230,7 +231,7 @@ def shares_title(equilibrium: float | None, reason: str = "") -> str:
 
 
 def boundary_title(count: int, median: float | None, identical: int) -> str:
-    """Boundary quality in one line; copies come first.
+    """Boundary quality in one line; copies come first, where they are as many as the check-list warns of.
 
     Examples
     --------
@@ -241,7 +242,7 @@ def boundary_title(count: int, median: float | None, identical: int) -> str:
     """
     if not count or median is None or np.isnan(median):
         return "No finding is correct: there are no boundaries to compare"
-    if identical:
+    if identical > MANY_COPIES * count:
         of = f"of {number_of(count, 'correct finding')}"
         same = number_of(identical, f"{of} has", f"{of} have")
         return f"{same} the very same outline: labels may have been copied"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from kalos_core.display import points_text
 from kalos_core.figures.common import Matrix, as_matrix
 from kalos_core.figures.heatmaps import square_heatmap
+from kalos_core.figures.late import go
 from kalos_core.text import MOST_LETTERS, names_shown
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS, count_text, number_of, percent_text
 from kalos_core.figures.bars import BAR_HEIGHT, count_bars, row_bars
 from kalos_core.figures.common import COLOURS, PALE, TITLE_HEIGHT, WHISKER
+from kalos_core.figures.late import go
 from kalos_core.figures.tables import text_rows
 from kalos_core.noise import GeneratedRaters, RaterEvents, SignalLoss
 from kalos_core.noise.events import OUTCOMES
@@ -122,17 +122,21 @@ def plot_events(result: GeneratedRaters) -> go.Figure:
     return plot_rater_events(result.by_rater(), result.signal_loss())
 
 
-@checked
-def plot_rater_events(raters: RaterEvents, loss: SignalLoss) -> go.Figure:
-    """The events of all raters together, titled with their numbers; as `plot_events`."""
-    title = events_title(
+def rater_events_title(raters: RaterEvents, loss: SignalLoss) -> str:
+    """The events of all raters together, in one line."""
+    return events_title(
         [str(name) for name in raters.original],
         len(raters.rater),
         raters.changed,
         int(raters.given.sum()),
         None if np.isnan(loss.ratio) else loss.ratio,
     )
-    return event_bars(raters.by_kind(), title)
+
+
+@checked
+def plot_rater_events(raters: RaterEvents, loss: SignalLoss) -> go.Figure:
+    """The events of all raters together, titled with their numbers; as `plot_events`."""
+    return event_bars(raters.by_kind(), rater_events_title(raters, loss))
 
 
 def stage_rows(loss: SignalLoss) -> list[dict[str, str]]:

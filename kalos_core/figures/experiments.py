@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from kalos_core.display import percent_text, rater_colour
 from kalos_core.figures.common import LEGEND_BELOW, PALE, TITLE_HEIGHT, Layout, as_plain, titled
+from kalos_core.figures.late import go
 from kalos_core.figures.tables import text_rows
 from kalos_core.figures.traces import Values, curve
 from kalos_core.noise.experiments import CASES, Experiments, SolverAccuracy, SolverCases
@@ -60,6 +59,8 @@ def plot_response(table: MagnitudeResponse) -> go.Figure:
 @checked
 def plot_accuracy(table: SolverAccuracy, metric: str = "rand_index", name: str = "filtered Rand index") -> go.Figure:
     """A metric of `SolverAccuracy` over the magnitude: a colour for each solver, a panel for each number of raters."""
+    from plotly.subplots import make_subplots
+
     counts = np.unique(table.raters).tolist()
     titles = [f"{count} synthetic rater{'s' if count > 1 else ' and the reference'}" for count in counts]
     drawing = make_subplots(1, len(counts), shared_yaxes=True, subplot_titles=titles)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.display import alpha_text
 from kalos_core.figures.common import Layout, as_plain, margin, shortened, titled
+from kalos_core.figures.late import go
 from kalos_core.text import names_shown
 
 LIGHT = 0.45

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core._agreement import band, verdict
@@ -26,6 +25,7 @@ from kalos_core.figures.common import (
     shortened,
 )
 from kalos_core.figures.heatmaps import square_heatmap
+from kalos_core.figures.late import go
 from kalos_core.figures.traces import points
 from kalos_core.nominal import (
     LabelAgreement,
@@ -91,13 +91,19 @@ def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
     return f"Raters agree well on {int((values > 0.6).sum())} of {known} {noun}, least on {where}"
 
 
+def label_agreement_title(result: LabelAgreement) -> str:
+    """The kappas of a result in one line; of one question with its interval."""
+    kappa, intervals = result.free_marginal, result.free_marginal_interval
+    if len(result) == 1:
+        return f"{verdict(kappa[0], intervals[0])}: kappa {with_interval(kappa[0], intervals[0])}"
+    return kappa_title(result.question.tolist(), kappa)
+
+
 @checked
 def plot_label_agreement(result: LabelAgreement) -> go.Figure:
     """Kappa of each question, the least first, with its interval and its band; lines at 0.6 and 0.8."""
     kappa, intervals = result.free_marginal, result.free_marginal_interval
-    title = kappa_title(result.question.tolist(), kappa)
-    if len(result) == 1:
-        title = f"{verdict(kappa[0], intervals[0])}: kappa {with_interval(kappa[0], intervals[0])}"
+    title = label_agreement_title(result)
     order = least_first(kappa)
     figure = value_bars(
         result.question[order].tolist(),
@@ -254,6 +260,17 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     return f"Raters label alike in {percent_text(float(np.nanmean(pairs)))} of questions: {text}"
 
 
+def rater_accuracy_title(result: RaterAccuracy) -> str:
+    """Who label alike, and who is nearest to the reference where there is one, in one line."""
+    raters = result.raters.tolist()
+    title = accuracy_title(raters, result.accuracy)
+    if not result.reference or not np.isfinite(result.to_reference).any():
+        return title
+    best = int(np.nanargmax(result.to_reference))
+    value = alpha_text(float(result.to_reference[best]))
+    return f"{title}; nearest to {shown(result.reference)} is {shown(raters[best])} ({value})"
+
+
 @checked
 def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
     """Accuracy of each two raters, and of each to the majority and the reference as one more row and column (Table 2).
@@ -261,30 +278,32 @@ def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
     The title says who label alike, and who is nearest to the reference.
     """
     raters, values = result.raters.tolist(), as_matrix(result.accuracy)
-    title = accuracy_title(raters, values)
+    title = rater_accuracy_title(result)
     beside = {"majority": result.to_majority}
     if result.reference:
         beside[result.reference] = result.to_reference
-        if np.isfinite(result.to_reference).any():
-            best = int(np.nanargmax(result.to_reference))
-            value = alpha_text(float(result.to_reference[best]))
-            title += f"; nearest to {shown(result.reference)} is {shown(raters[best])} ({value})"
     for numbers in beside.values():
         last = np.append(numbers, np.full(len(values) - len(raters), np.nan))
         values = np.block([[values, last[:, None]], [last[None], np.full((1, 1), np.nan)]])
     return square_heatmap([*raters, *beside], values, "answers alike", title)
 
 
-@checked
-def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
-    """Agreement within two teams, between them and of their majorities on a question; the title says if they differ."""
-    names, kappa = result.names, result.kappa[question]
+def teams_title(result: TeamComparison, question: int = 0) -> str:
+    """Whether two teams differ on a question, in one line."""
+    kappa = result.kappa[question]
     verb = "agree more among themselves" if kappa[-1] > 0 else "agree less among themselves"
     finding = "no clear difference"
     if result.differs[question]:
         finding = f"{shown(result.first)} {verb} than {shown(result.second)}"
     difference = with_interval(kappa[-1], result.kappa_interval[question, -1])
-    title = f"{shown(result.question[question])}: {finding} (difference of kappa {difference})"
+    return f"{shown(result.question[question])}: {finding} (difference of kappa {difference})"
+
+
+@checked
+def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
+    """Agreement within two teams, between them and of their majorities on a question; the title says if they differ."""
+    names, kappa = result.names, result.kappa[question]
+    title = teams_title(result, question)
     return value_bars(
         names,
         kappa,
@@ -357,6 +376,27 @@ def plot_skill(result: LabelTruth) -> go.Figure:
     )
 
 
+def mean_confusion(result: LabelTruth) -> NDArray[np.float64]:
+    """(K, K) probability of each answer, given the class: the mean of all raters, weighted by their answers."""
+    shares = np.nan_to_num(result.confusion) * result.rater_answers[:, None, None]
+    return np.asarray(shares.sum(axis=0) / max(int(result.rater_answers.sum()), 1))
+
+
+def confusion_title(result: LabelTruth, rater: str | None = None) -> str:
+    """The most probable wrong answer, of all raters or of one, in one line."""
+    who, values = "Raters", mean_confusion(result)
+    if rater is not None:
+        who, values = shown(rater), result.confusion[index_of(result.raters.tolist(), rater, "rater")]
+    names = list(map(str, result.classes))
+    wrong = np.where(np.eye(len(names), dtype=bool), np.nan, values)
+    if not np.nanmax(wrong, initial=0) > 0:
+        return f"{who}: no answer is expected to be wrong"
+    true, answer = np.unravel_index(np.nanargmax(wrong), wrong.shape)
+    one, other = (shown(names[code]) for code in (true, answer))
+    verb = "take" if rater is None else "takes"
+    return f"{who} most often {verb} {one} for {other} ({percent_text(wrong[true, answer])})"
+
+
 @checked
 def plot_confusion(result: LabelTruth, rater: str | None = None) -> go.Figure:
     """How probable each answer (column) is where a class is true (row), titled with the most probable wrong one.
@@ -372,18 +412,7 @@ def plot_confusion(result: LabelTruth, rater: str | None = None) -> go.Figure:
     InputError
         For a rater whom the result does not have.
     """
-    if rater is None:
-        shares = np.nan_to_num(result.confusion) * result.rater_answers[:, None, None]
-        values, who = shares.sum(axis=0) / max(int(result.rater_answers.sum()), 1), "Raters"
-    else:
-        at = index_of(result.raters.tolist(), rater, "rater")
-        values, who = result.confusion[at], shown(str(result.raters[at]))
-    names = list(map(str, result.classes))
-    wrong = np.where(np.eye(len(names), dtype=bool), np.nan, values)
-    title = f"{who}: no answer is expected to be wrong"
-    if np.nanmax(wrong, initial=0) > 0:
-        true, answer = np.unravel_index(np.nanargmax(wrong), wrong.shape)
-        one, other = (shown(names[code]) for code in (true, answer))
-        verb = "take" if rater is None else "takes"
-        title = f"{who} most often {verb} {one} for {other} ({percent_text(wrong[true, answer])})"
-    return square_heatmap(names, values, "probability", title)
+    values = mean_confusion(result)
+    if rater is not None:
+        values = result.confusion[index_of(result.raters.tolist(), rater, "rater")]
+    return square_heatmap(list(map(str, result.classes)), values, "probability", confusion_title(result, rater))

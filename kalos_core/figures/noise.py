@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.display import RATER_COLOURS, alpha_text, number_of, p_text, statistic_text, with_interval
 from kalos_core.errors import lookup
 from kalos_core.figures.common import COLOURS, NEUTRAL, OWN, Layout, framed, shortened, titled
+from kalos_core.figures.late import go
 from kalos_core.figures.tables import text_rows
 from kalos_core.figures.traces import curve, histogram, points
 from kalos_core.noise.fidelity import Fidelity

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 import scipy  # slow to import: each part is loaded when it is first used
 
 from kalos_core.display import Numbers, alpha_text, number_of, p_text, percent_text, rater_colour, signed
@@ -23,6 +22,7 @@ from kalos_core.figures.common import (
     shortened,
     value_range,
 )
+from kalos_core.figures.late import go
 from kalos_core.figures.traces import curve, points
 from kalos_core.options import checked
 from kalos_core.pixels import LIMIT, SIGNIFICANT, PixelAgreement, RaterPerformance

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from kalos_core import (
     calibration,
@@ -30,6 +29,7 @@ from kalos_core.consensus.study import Truths
 from kalos_core.convergence.criteria import Criteria
 from kalos_core.display import percent_text
 from kalos_core.figures.bars import value_bars
+from kalos_core.figures.late import go
 from kalos_core.figures.tables import count_bars_of, title_of
 from kalos_core.noise import experiments
 from kalos_core.nominal.suggestions import SuggestedGroups

@@ -8,10 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
-
 from kalos_core.errors import InputError, KalosError, as_number, lookup, repr_of
 from kalos_core.figures.common import Layout
+from kalos_core.figures.late import go
 
 INK, GRID = "#111111", "#D0D0D0"
 """Colours of text and lines, and of the grid."""

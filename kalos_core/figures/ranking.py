@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.colors import sample_colorscale
 
 from kalos_core.display import Numbers, alpha_text, number_of, percent_text, rater_colour, signed, with_interval
 from kalos_core.errors import InputError, index_of
@@ -33,6 +31,7 @@ from kalos_core.figures.common import (
     with_legend_below,
 )
 from kalos_core.figures.heatmaps import square_heatmap
+from kalos_core.figures.late import go
 from kalos_core.figures.pixels import significance
 from kalos_core.figures.traces import curve, points
 from kalos_core.options import checked
@@ -534,6 +533,8 @@ def plot_agreement_curves(result: DetectorRanking, detector: str | None = None) 
     InputError
         Where the ranking has no thresholds of agreement: `DetectorAccumulator(shares="all")` counts them.
     """
+    from plotly.colors import sample_colorscale
+
     detector = str(result.detectors[0]) if detector is None else detector
     column = _column(result, detector)
     rows = result.by_agreement

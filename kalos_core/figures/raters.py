@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import plotly.graph_objects as go
-
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
 from kalos_core.display import Numbers, alpha_text, number_of, rater_colour, signed, with_interval
 from kalos_core.figures.bars import value_bars, with_counts
@@ -17,6 +15,7 @@ from kalos_core.figures.common import (
     pairs_of,
 )
 from kalos_core.figures.heatmaps import square_heatmap
+from kalos_core.figures.late import go
 from kalos_core.options import checked
 from kalos_core.resampling import Estimates
 from kalos_core.text import MOST_LETTERS, names_shown

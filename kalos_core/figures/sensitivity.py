@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.diagnostics import Sensitivity
@@ -17,6 +16,7 @@ from kalos_core.figures.common import (
     upright,
     value_range,
 )
+from kalos_core.figures.late import go
 from kalos_core.figures.traces import curve, interval_band
 from kalos_core.options import checked
 

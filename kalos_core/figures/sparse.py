@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.display import Numbers, alpha_text, number_of, rater_colour, with_interval
@@ -22,6 +21,7 @@ from kalos_core.figures.common import (
     as_plain,
     framed,
 )
+from kalos_core.figures.late import go
 from kalos_core.figures.traces import curve, interval_band, points
 from kalos_core.options import checked
 from kalos_core.sparse import Independence, RemovalExperiment, RunningCurve

@@ -7,12 +7,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from kalos_core.display import alpha_text, percent_text
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import as_numbers, framed
+from kalos_core.figures.late import go
 from kalos_core.figures.traces import histogram
 from kalos_core.results import Result
 from kalos_core.text import shown

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from kalos_core.figures.common import NEUTRAL, Layout, as_numbers, as_plain
+from kalos_core.figures.late import go
 
 Values: TypeAlias = Sequence[Any] | NDArray[Any]
 """Numbers, None or NaN where undefined, or names."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import plotly.graph_objects as go
-
 from kalos_core.display import VARIATION_LABELS, count_and_share, count_text, number_of, percent_text
 from kalos_core.figures.bars import count_bars, row_bars
 from kalos_core.figures.common import COLOURS
+from kalos_core.figures.late import go
 from kalos_core.options import checked
+from kalos_core.statements import DIFFERENCE_TEXTS, most_frequent
 from kalos_core.text import plain
 from kalos_core.variation import VARIATION_TYPES, Confusions, Variations
 
@@ -23,7 +23,7 @@ def variations_title(counts: Mapping[str, int]) -> str:
     Examples
     --------
     >>> variations_title({"correct": 70, "missing": 20, "additional": 10})
-    '30\xa0% of 100 findings are differences, most often missing (20)'
+    '30\xa0% of 100 findings are differences, most often: only one of two raters annotated an object (30)'
     """
     total = sum(counts.values())
     differences = {name: count for name, count in counts.items() if name != "correct" and count}
@@ -31,10 +31,10 @@ def variations_title(counts: Mapping[str, int]) -> str:
         return "No findings: nobody annotated anything"
     if not differences:
         return f"All {number_of(total, 'finding is', 'findings are')} correct"
-    most = max(differences, key=lambda name: differences[name])
+    kind, most = most_frequent(counts)
     share = percent_text(sum(differences.values()) / total)
     findings = number_of(total, "finding is a difference", "findings are differences")
-    return f"{share} of {findings}, most often {VARIATION_LABELS[most]} ({differences[most]:,})"
+    return f"{share} of {findings}, most often: {DIFFERENCE_TEXTS[kind]} ({most:,})"
 
 
 def divided_title(merged_by: Mapping[str, int], split_by: Mapping[str, int]) -> str:

@@ -2,22 +2,30 @@
 
 * everything about some annotations, and the page about it: `study` -> `Study`, `write_report`
 * a sheet for one rater: `feedback_sheet`, `card_lines`, `side_of`
-* any page: `page`, of `Section` with `Text`, `Items`, `Code`, `Table` (`graded_table`), `Plot` (`captioned`) and
-  `Drawings`; any `Block`
+* any page: `page`, of `Section` with `Text`, `Items`, `Code`, `Table` (`graded_table`), `Drawings`, `Cards`, and
+  `Figure` (`captioned`) of one of the forms of `kalos_core.report.look` and `kalos_core.report.axes`
+* where its data are from: `Source`; what to do next: `steps_of`; a study in Markdown: `summary_of`
+* experiments with synthetic raters: `experiment_sections`
 """
 
 from kalos_core.names import public_names
-from kalos_core.report.chapters import captioned as captioned
 from kalos_core.report.chapters import graded_table as graded_table
 from kalos_core.report.chapters import write_report as write_report
+from kalos_core.report.experiments import experiment_sections as experiment_sections
 from kalos_core.report.feedback import card_lines as card_lines
 from kalos_core.report.feedback import feedback_sheet as feedback_sheet
 from kalos_core.report.feedback import side_of as side_of
+from kalos_core.report.front import Source as Source
+from kalos_core.report.front import steps_of as steps_of
+from kalos_core.report.look import Card as Card
+from kalos_core.report.look import Cards as Cards
+from kalos_core.report.markdown import summary_of as summary_of
+from kalos_core.report.objects import captioned as captioned
 from kalos_core.report.pages import Block as Block
 from kalos_core.report.pages import Code as Code
 from kalos_core.report.pages import Drawings as Drawings
+from kalos_core.report.pages import Figure as Figure
 from kalos_core.report.pages import Items as Items
-from kalos_core.report.pages import Plot as Plot
 from kalos_core.report.pages import Section as Section
 from kalos_core.report.pages import Table as Table
 from kalos_core.report.pages import Text as Text

@@ -1,67 +1,78 @@
-"""A study as one page: what is said, what it rests on, what to do, how it was computed, and what it cannot tell."""
+"""A study as one page: what is said, what it rests on, what to do, how it was computed, and its limitations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from datetime import datetime, timezone
+from dataclasses import KW_ONLY, dataclass, replace
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kalos_core.annotations import overview
-from kalos_core.calibration import threshold_advice
-from kalos_core.diagnostics import ClassDifficulty
-from kalos_core.display import VARIATION_LABELS, alpha_text, count_text, number_of, with_interval
+from kalos_core.calibration import Separation, threshold_advice
+from kalos_core.display import (
+    VARIATION_LABELS,
+    alpha_text,
+    count_text,
+    ends_text,
+    has_interval,
+    number_of,
+    percent_text,
+    with_interval,
+)
 from kalos_core.errors import Undefined
 from kalos_core.files import write_whole
 from kalos_core.nominal import GradeAgreement
+from kalos_core.options import takes
+from kalos_core.report import objects
 from kalos_core.report.feedback import card_lines, side_of
-from kalos_core.report.pages import Block, Drawings, Items, Plot, Section, Table, Text, page
-from kalos_core.report.studies import Study
-from kalos_core.text import plain, unshown
-
-if TYPE_CHECKING:
-    from os import PathLike
-
-    import plotly.graph_objects as go
+from kalos_core.report.front import CONVERGENCE, KALOS, KRIPPENDORFF, LIMITATIONS, Source, front_of, methods
+from kalos_core.report.look import Card, Cards, Ranked, ranked_domain, row_of
+from kalos_core.report.objects import MOST_ROWS
+from kalos_core.report.pages import Block, Drawings, Figure, Heading, Items, ReportSettings, Section, Table, Text, page
+from kalos_core.report.studies import LOCAL, Study
+from kalos_core.text import plain
+from kalos_core.variation import RaterCard
 
 Result = TypeVar("Result")
-
-MOST_ROWS = 25
-"""Of a table; all of it is in the tables as files."""
 
 MOST_PAGES = 30
 """Raters with a page of their own."""
 
-CANNOT = (
-    "Agreement is not correctness: raters can agree and be wrong together.",
-    "Alpha depends on the similarity and the threshold; values of another similarity or threshold are not comparable.",
-    "An interval says how much the number would change with other images, not with other raters.",
-    "A difference does not say who is right: that is decided case by case, or by the guideline.",
-)
+WORST_IMAGES = 15
+"""Images in the list of those that raters agree on least."""
 
-CITE = (
-    "Tschirschwitz and Rodehorst: KαLOS finds Consensus. CVPR 2026. Agreement, calibration and diagnostics.",
-    "Tschirschwitz and Rodehorst: Label Convergence. WACV 2025. Variation types, modified mAP and the ceiling.",
-    "Krippendorff: Content Analysis. Alpha.",
-)
+PER_RATER = ("collaboration", "vitality", "intra_rater", "team_agreement")
+"""Diagnostics of raters."""
+
+RATES = ("missing", "additional", "wrong_class", "merges", "splits")
+"""Rates of raters, in the order of their columns."""
 
 
-def write_report(
-    found: Study, path: str | PathLike[str], title: str = "How far the raters agree", further: Sequence[Section] = ()
-) -> None:
-    """Write a study as one HTML file that needs no network.
+@dataclass(frozen=True)
+class ReportArguments(ReportSettings):
+    """What `write_report` takes: its settings, and what else is on the page."""
+
+    _: KW_ONLY
+    further: Sequence[Section] = ()
+    source: Source | None = None
+
+
+@takes(ReportArguments)
+def write_report(found: Study, path: str | PathLike[str], settings: ReportArguments) -> None:
+    """Write a study as one HTML file that needs no network and no script.
 
     Parameters
     ----------
     found : Study
     path : path
         Of the file.
-    title : str
     further : sequence of Section
         What else is to be said, before the methods.
+    source : Source, optional
+        Where the data are from; by default they are annotations in memory.
 
     Raises
     ------
@@ -77,22 +88,27 @@ def write_report(
     >>> "<h1>Two cats</h1>" in Path("report.html").read_text(encoding="utf-8")
     True
     """
-    made = f"Made on {datetime.now(timezone.utc):%d %B %Y} with {found.agreement.sums.configuration.notation}."
-    sections = [*_findings(found), *further, *_foundations(found)]
-    write_whole(Path(path), page(title, sections, [made]))
+    call = "kalos_core.report.write_report(study(annotations))"
+    source = settings.source or Source.of_table(found.annotations, call)
+    sections = [*_findings(found), *settings.further, *_foundations(found, source)]
+    title = settings.title or "How far the raters agree"
+    write_whole(Path(path), page(title, sections, source.lines()[:1], interactive=settings.interactive))
 
 
 def _findings(found: Study) -> Iterator[Section]:
-    yield Section("In short", [Items([said.text for said in found.said])])
-    yield Section("Data", [_data(found), *_passed_over(found)])
+    yield front_of(found)
+    yield Section("Data", [_data(found), *_passed_over(found)], on_new_page=True)
     yield Section("Agreement", [*_agreement(found)])
     yield Section("Threshold", [*_threshold(found)])
     yield Section("Differences", [*_differences(found)])
-    yield Section("Classes", [*_classes(found)])
+    yield Section("Classes", [*_of(found.diagnosis.class_difficulty, objects.hardest)])
     if found.attributes:
         yield Section("Attributes", [*_attributes(found)])
-    yield Section("Raters", [*_raters(found)])
-    yield from _pages(found)
+    if found.raters_are_local:
+        yield Section("Raters", [Text(LOCAL)])
+    else:
+        yield Section("Raters", [*_raters(found)])
+        yield from _pages(found)
     yield Section("Ceiling", [*_ceiling(found)])
     if found.decided:
         import pandas as pd
@@ -100,26 +116,46 @@ def _findings(found: Study) -> Iterator[Section]:
         yield Section("Decisions", [_frame(pd.DataFrame(rows), caption) for caption, rows in found.decided.items()])
 
 
-def _foundations(found: Study) -> Iterator[Section]:
+def _foundations(found: Study, source: Source) -> Iterator[Section]:
     chosen = found.agreement.sums.configuration
     lines = [entry.told(chosen) for entry in chosen.declared()]
-    yield Section("Methods", [Text(f"In the notation of KαLOS (Eq. 9): {chosen.notation}"), Items(lines), Items(CITE)])
+    how = [*source.lines(), f"In the notation of KαLOS (Eq. 9): {chosen.notation}", *lines]
     reasons = (getattr(found, name) for name in ("variations", "shares", "calibration", "convergence"))
-    missing = [*vars(found.diagnosis).values(), *reasons, *found.attributes.values()]
+    per_rater = () if found.raters_are_local else PER_RATER  # why not is said where they would be
+    diagnosed = (getattr(found.diagnosis, name) for name in ("class_difficulty", "sensitivity", *per_rater))
+    missing = [*diagnosed, *reasons, *found.attributes.values()]
     left_out = [f"Left out: {value.reason}." for value in missing if isinstance(value, Undefined)]
-    doubts = [
-        text.replace("`", "") for text in dict.fromkeys([*found.doubts, *left_out])
-    ]  # names as code, for terminals
-    yield Section("What this cannot tell", [Items([*CANNOT, *doubts])])
+    doubts = [text.replace("`", "") for text in [*found.doubts, *left_out]]  # names as code, for terminals
+    if not isinstance(found.calibration, Undefined) and not found.calibration.bootstrap:
+        doubts.append(
+            "The calibration was made without a bootstrap: its thresholds have no interval, and none is trusted."
+        )
+    yield from methods([Items(how)], (KALOS, CONVERGENCE, KRIPPENDORFF), [*LIMITATIONS, *doubts])
 
 
 # ---- chapters ----
 
 
-def _data(found: Study) -> Table:
+def _data(found: Study) -> Cards:
     (row,) = overview(found.annotations).to_dict("records")
-    rows = [(str(name).replace("_", " "), _cell(value)) for name, value in row.items() if value != ""]
-    return Table((), rows)
+    each, least, most = (row[name] for name in ("raters_per_image", "least_raters", "most_raters"))
+    used = Card.of(row["annotated_categories"], "class", f"{number_of(row['categories'], 'class')} in the vocabulary")
+    raters = Card.of(row["raters"], "rater", f"{alpha_text(each)} an image, from {least} to {most}")
+    local = Card(alpha_text(each), "raters an image", f"from {least} to {most}")
+    return Cards(
+        [
+            Card.of(row["images"], "image", f"{count_text(row['comparable_images'])} can be compared"),
+            Card.of(row["annotations"], "annotation", f"{alpha_text(row['annotations_per_image'])} an image"),
+            used,
+            local if found.raters_are_local else raters,
+            _empty(row["empty_images"]),
+            Card(str(row["shapes"]), "shapes"),
+        ]
+    )
+
+
+def _empty(count: int) -> Card:
+    return Card(*number_of(count, "image is empty", "images are empty").split(" ", 1))
 
 
 def _passed_over(found: Study) -> Iterator[Block]:
@@ -130,67 +166,76 @@ def _passed_over(found: Study) -> Iterator[Block]:
 
 
 def _agreement(found: Study) -> Iterator[Block]:
-    from kalos_core.figures.agreement import alpha_histogram, alpha_scale
-
     whole = found.agreement
-    lines = [
-        ("alpha, mean over images", with_interval(whole.alpha, whole.alpha_interval, why=whole.why_no_interval)),
-        ("alpha of all units at once", with_interval(whole.global_alpha, whole.global_alpha_interval)),
-        ("images with an alpha", f"{count_text(whole.images)} of {count_text(len(whole.image_alpha))}"),
-        ("units", count_text(whole.units)),
-    ]
-    yield Table((), lines)
-    yield captioned("histogram", alpha_histogram(whole.image_alpha, global_alpha=whole.global_alpha))
-    yield captioned("scale", alpha_scale(whole.alpha, list(whole.alpha_interval), whole.sums.configuration.measure))
-    order = np.argsort(whole.image_alpha, kind="stable")
-    worst = [number for number in order[:MOST_ROWS].tolist() if not np.isnan(whole.image_alpha[number])]
-    rows = [(plain(found.names[number]), alpha_text(whole.image_alpha[number])) for number in worst]
-    yield Table(("image", "alpha"), rows, "Images agreed on least", (1,))
+    yield Cards(
+        [
+            Card(
+                with_interval(whole.alpha, whole.alpha_interval, why=whole.why_no_interval),
+                "alpha, mean over images",
+                "with its 95 % interval",
+            ),
+            Card(with_interval(whole.global_alpha, whole.global_alpha_interval), "alpha of all units at once"),
+            Card(f"{count_text(whole.images)} of {count_text(len(whole.image_alpha))}", "images have an alpha"),
+            Card.of(whole.units, "unit", "an object, or what raters take for one"),
+        ]
+    )
+    yield objects.image_alphas(whole)
+    yield objects.beside_published(whole)
+    yield from _worst_images(found)
     if found.worst:
-        yield Text("Units to decide first, each with what every rater gave it:")
+        yield Heading("Objects to decide first")
+        yield Text("One object in dispute of each image, with what every rater gave it.")
         yield Drawings(found.worst)
 
 
-def _threshold(found: Study) -> Iterator[Block]:
-    from kalos_core.figures import plot_calibration, plot_sensitivity
+def _worst_images(found: Study) -> Iterator[Block]:
+    alphas = found.agreement.image_alpha
+    order = np.argsort(alphas, kind="stable")
+    worst = [number for number in order[:WORST_IMAGES].tolist() if not np.isnan(alphas[number])]
+    if worst:
+        rows = [row_of(plain(found.names[number]), float(alphas[number])) for number in worst]
+        form = Ranked("Images that raters agree on least", ("image", "alpha"), rows, ranked_domain(alphas[worst]))
+        yield Figure(form, "The images that raters agree on least", "An image alone has no interval.")
 
+
+def _threshold(found: Study) -> Iterator[Block]:
     chosen = found.agreement.sums.configuration
-    if not isinstance(found.calibration, Undefined):
+    if isinstance(found.calibration, Undefined):
+        yield Text(found.calibration.reason, soft=True)
+    else:
         if chosen.similarity in found.calibration.names:
             yield Text(threshold_advice(found.calibration, chosen.similarity, chosen.threshold).text)
         for separation in found.calibration:
             if separation.name in (chosen.similarity, found.calibration.best.name):
-                yield captioned("calibration", plot_calibration(separation))
-        columns = ["similarity", "ks", "threshold", "trusted", "why"]
-        table = found.calibration.to_pandas()
-        yield _frame(table[[name for name in columns if name in table]], "All similarities, the best first")
-    yield from _of(found.diagnosis.sensitivity, "sensitivity", plot_sensitivity)
+                yield objects.separated(separation)
+        rows = [_calibrated(each) for each in found.calibration]
+        draws = found.calibration.bootstrap
+        how = f"95 % intervals of {count_text(draws)} bootstrap replicates" if draws else "without intervals"
+        heads = ("similarity", "KS", "threshold", "interval", "trusted")
+        yield Table(heads, rows, f"All similarities, the best first, {how}", (1, 2, 3))
+    yield from _of(found.diagnosis.sensitivity, objects.over_thresholds)
+
+
+def _calibrated(each: Separation) -> tuple[str, ...]:
+    """A row of the table of similarities: a threshold is trusted only with an interval."""
+    trusted = "yes" if each.trusted else f"no: {each.why}"
+    if each.trusted and not has_interval(each.tau_interval):
+        trusted = "not checked: calibrated without an interval"
+    numbers = (alpha_text(each.ks, 3), alpha_text(each.threshold), ends_text(each.threshold_interval))
+    return (each.name, *numbers, trusted)
 
 
 def _differences(found: Study) -> Iterator[Block]:
-    from kalos_core.figures import plot_boundaries, plot_shares
-    from kalos_core.figures.variations import variation_bars, variations_title
-
     if isinstance(found.variations, Undefined):
         yield Text(found.variations.reason, soft=True)
         return
-    counts = found.variations.counts
-    yield captioned("counts", variation_bars(counts), variations_title(counts))
-    yield from _of(found.shares, "shares", plot_shares)
+    yield objects.counted(found.variations.counts)
+    yield from _of(found.shares, objects.shares_over_thresholds)
     if found.variations.boundary.findings:
-        yield captioned("boundary", plot_boundaries(found.variations.boundary))
-    confused = found.variations.confusions.to_pandas()
-    if len(confused):
-        yield _frame(confused, "Classes taken for one another")
-
-
-def _classes(found: Study) -> Iterator[Block]:
-    from kalos_core.figures import plot_class_difficulty
-
-    yield from _of(found.diagnosis.class_difficulty, "classes", plot_class_difficulty)
-    if isinstance(found.diagnosis.class_difficulty, ClassDifficulty):
-        table = found.diagnosis.class_difficulty.to_pandas().sort_values("alpha", kind="stable")
-        yield _frame(table[["category", "alpha", "alpha_low", "alpha_high", "images", "units"]], "The hardest first")
+        yield objects.boundary(found.variations.boundary)
+    confused = objects.confused(found.variations.confusions)
+    if confused is not None:
+        yield confused
 
 
 def _attributes(found: Study) -> Iterator[Block]:
@@ -199,18 +244,36 @@ def _attributes(found: Study) -> Iterator[Block]:
 
 
 def _raters(found: Study) -> Iterator[Block]:
-    from kalos_core.figures import plot_collaboration, plot_intra_rater, plot_team, plot_vitality
-
-    columns = ["rater", "images", "labels", "alpha", *(name for name in VARIATION_LABELS if name != "correct")]
-    cards = found.cards.to_pandas()
-    table = cards[[name for name in columns if name in cards]].rename(columns=VARIATION_LABELS)
-    yield _frame(table, "Findings for every 100 own labels", len(table))
+    yield rates_of(list(found.cards))
     diagnosis = found.diagnosis
-    yield from _of(diagnosis.collaboration, "collaboration", plot_collaboration)
-    yield from _of(diagnosis.vitality, "vitality", plot_vitality)
+    yield from _of(diagnosis.collaboration, objects.pairs_of_raters)
+    yield from _of(diagnosis.vitality, objects.vitality)
     if not isinstance(diagnosis.intra_rater, Undefined):
-        yield from _of(diagnosis.intra_rater, "intra_rater", plot_intra_rater)
-        yield from _of(diagnosis.team_agreement, "team", plot_team)
+        yield from _of(diagnosis.intra_rater, objects.sessions)
+        yield from _of(diagnosis.team_agreement, objects.sessions)
+
+
+def rates_of(cards: Sequence[RaterCard]) -> Table:
+    """Raters with their alpha and their rates per object, each with its count."""
+    names = [name for name in RATES if any(card.counts[name][1] for card in cards)]
+    heads = ["rater", "images", "labels", "alpha", *(VARIATION_LABELS.get(name, name) for name in names)]
+    rows = [
+        [
+            plain(card.rater),
+            count_text(card.images),
+            count_text(card.labels),
+            with_interval(card.alpha, card.alpha_interval),
+            *(_rate(*card.counts[name]) for name in names),
+        ]
+        for card in cards
+    ]
+    caption = "Rates per object: missing, of the objects that most others have; all others, of the rater's own labels"
+    return Table(heads, rows, caption, range(1, len(heads)))
+
+
+def _rate(count: int, of: int) -> str:
+    """Such as "17 of 70 (24 %)"."""
+    return f"{count_text(count)} of {count_text(of)} ({percent_text(count / of)})" if of else "–"
 
 
 def _pages(found: Study) -> Iterator[Section]:
@@ -226,16 +289,12 @@ def _pages(found: Study) -> Iterator[Section]:
 
 
 def _ceiling(found: Study) -> Iterator[Block]:
-    from kalos_core.figures import plot_directions, plot_sizes, plot_study
-
     if isinstance(found.convergence, Undefined):
         yield Text(found.convergence.reason, soft=True)
         return
-    yield captioned("bars", plot_study(found.convergence))
-    yield captioned("sizes", plot_sizes(found.convergence.sizes))
-    yield captioned("matrix", plot_directions(found.convergence))
+    yield from objects.all_ceilings(found.convergence, not found.raters_are_local)
     rows = [(line.criterion, line.finding, line.verdict) for line in found.convergence.checklist]
-    yield Table(("Can the data carry this?", "found", ""), rows)
+    yield Table(("Can the data carry this?", "found", "verdict"), rows, "What label convergence takes for granted")
 
 
 # ---- blocks ----
@@ -250,22 +309,9 @@ def graded_table(name: str, last: str, found: Iterable[tuple[str, GradeAgreement
     return Table((name, "metric", "alpha", "AC", "Conger's kappa", last), rows, "The least agreed first")
 
 
-def _of(found: Result | Undefined, name: str, draw: Callable[[Result], go.Figure]) -> Iterator[Block]:
-    """The plot of a result, or why there is none."""
-    yield Text(found.reason, soft=True) if isinstance(found, Undefined) else captioned(name, draw(found))
-
-
-def captioned(name: str, figure: go.Figure, title: str = "", note: str = "") -> Plot:
-    """A figure of `CAPTIONS` with how to read it; its title becomes text of the page.
-
-    Figures write names from data as character references, which the page would show as they are.
-    """
-    from kalos_core.figures.captions import CAPTIONS
-    from kalos_core.figures.common import untitled
-
-    own, bare = untitled(figure)
-    reading = f"{CAPTIONS[name].read} {unshown(note)}".strip()
-    return Plot(bare, unshown(title or own), reading, CAPTIONS[name].formula)
+def _of(found: Result | Undefined, draw: Callable[[Result], Block]) -> Iterator[Block]:
+    """The figure of a result, or why there is none."""
+    yield Text(f"Left out: {found.reason}.", soft=True) if isinstance(found, Undefined) else draw(found)
 
 
 def _frame(table: Any, caption: str, most: int = MOST_ROWS) -> Table:

@@ -1,16 +1,22 @@
-"""One HTML page that needs no network: sections of texts, tables, figures and drawings.
+"""One HTML page that needs no network and no script: sections of texts, tables, figures and drawings.
 
-Text from data is text: the template escapes all of it. plotly's script is in the page once, if it has a figure.
+Text from data is text: the templates escape all of it. Only an interactive page has scripts: plotly, once,
+and the plots of its figures.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
+from kalos_core.display import rater_colour
+from kalos_core.options import Option, Settings
+from kalos_core.report.axes import Form
+from kalos_core.report.look import Cards, Scale
 from kalos_core.text import visible
 
 if TYPE_CHECKING:
@@ -21,6 +27,30 @@ if TYPE_CHECKING:
 
 QUALITY = 82
 """Of the drawings, which are stored as JPEG: a photograph as PNG is six times as large."""
+
+CLICK = re.compile(r"<extra>click[^<]*</extra>")
+"""What the hover of a figure promises in the App, and a page cannot keep."""
+
+LONG = 20
+"""Rows of a figure above which it may go over the end of a printed page."""
+
+
+@dataclass(frozen=True)
+class ReportSettings(Settings):
+    """What a report is called, and whether it has plots.
+
+    Examples
+    --------
+    >>> ReportSettings("Cats").record()
+    {'title': 'Cats', 'interactive': False}
+    """
+
+    title: Annotated[str | None, Option("Title", "Of the page; by default it names the data.")] = None
+    _: KW_ONLY
+    interactive: Annotated[
+        bool,
+        Option("Interactive", "Add plots to zoom into: they need a browser that runs scripts, and some 5 MB."),
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -38,6 +68,14 @@ class Items:
 
     kind: ClassVar = "items"
     texts: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading within a section."""
+
+    kind: ClassVar = "heading"
+    text: str
 
 
 @dataclass(frozen=True)
@@ -60,51 +98,106 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Plot:
-    """A plotly figure below its finding and how to read it; the formula is folded in."""
+class Figure:
+    """A form below its finding and how to read it; its formula is at the end of the page.
 
-    kind: ClassVar = "plot"
-    figure: go.Figure
+    Parameters
+    ----------
+    form : Form or Table
+    title : str
+        The finding.
+    reading, formula : str
+        How to read it, and what is computed.
+    plot : callable, optional
+        The plotly figure of the same, which an interactive page adds.
+    """
+
+    kind: ClassVar = "figure"
+    form: Form | Table
     title: str = ""
     reading: str = ""
     formula: str = ""
+    plot: Callable[[], go.Figure] | None = None
 
     @property
-    def height(self) -> int:
-        """Pixels."""
-        return int(self.figure.layout.height or 420)
+    def is_long(self) -> bool:
+        """Whether it may be broken over printed pages."""
+        rows = getattr(self.form, "rows", ())
+        return len(rows) > LONG
 
     @property
-    def json(self) -> Any:
-        """What plotly draws; plotly writes it so that nothing in it can end the script that holds it."""
+    def plotted(self) -> Plotted | None:
+        """The plot of an interactive page."""
+        return None if self.plot is None else Plotted.of(self.plot())
+
+
+@dataclass(frozen=True)
+class Plotted:
+    """A plotly figure as a page holds it: its height in pixels, and its JSON, which can end no script."""
+
+    height: int
+    json: Any
+
+    @classmethod
+    def of(cls, figure: go.Figure) -> Plotted:
+        """The figure without its title, which the page has as text, and without a theme, which the page brings."""
         from markupsafe import Markup
         from plotly.io.json import to_json_plotly
 
-        content = self.figure.to_plotly_json()
-        content["layout"].pop("template", None)  # the page brings its theme
-        return Markup(to_json_plotly({"data": content["data"], "layout": content["layout"]}))
+        from kalos_core.figures.common import untitled
+
+        _, bare = untitled(figure)
+        content = bare.to_plotly_json()
+        content["layout"].pop("template", None)
+        for trace in content["data"]:
+            if isinstance(trace.get("hovertemplate"), str):
+                trace["hovertemplate"] = CLICK.sub("<extra></extra>", trace["hovertemplate"])
+        text = to_json_plotly({"data": content["data"], "layout": content["layout"]})
+        return cls(int(bare.layout.height or 420), Markup(text))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A drawing as a page holds it: an address that holds all of it, its size, and what it shows in words."""
+
+    title: str
+    source: str
+    width: int
+    height: int
+    legend: Sequence[tuple[str, str]]
+
+    @classmethod
+    def of(cls, drawing: Drawing) -> Shown:
+        """The legend is text of the page, which follows its theme, and no part of the image."""
+        from PIL import Image
+
+        from kalos_core.drawing.drawing import data_uri
+
+        image = Image.open(io.BytesIO(drawing.png(legend=False))).convert("RGB")
+        legend = [(rater_colour(rater), text) for rater, text in drawing.legend.items()]
+        source = data_uri(image, "JPEG", quality=QUALITY)
+        return cls(drawing.title, source, image.width, image.height, legend)
+
+    @property
+    def alternative(self) -> str:
+        """What it shows, in words."""
+        return f"Crop of {self.title} with outlines. {'; '.join(text for _, text in self.legend)}"
 
 
 @dataclass(frozen=True)
 class Drawings:
-    """Drawings side by side, each above its title."""
+    """Drawings side by side, each above its title and who gave what."""
 
     kind: ClassVar = "drawings"
     drawings: Sequence[Drawing]
 
     @property
-    def sources(self) -> Iterator[tuple[str, str]]:
-        """The title of each, and its address, which holds all of it."""
-        from PIL import Image
-
-        from kalos_core.drawing.drawing import data_uri
-
-        for drawing in self.drawings:
-            image = Image.open(io.BytesIO(drawing.png())).convert("RGB")
-            yield drawing.title, data_uri(image, "JPEG", quality=QUALITY)
+    def drawn(self) -> Iterator[Shown]:
+        """Each as the page holds it."""
+        return map(Shown.of, self.drawings)
 
 
-Block: TypeAlias = Text | Items | Code | Table | Plot | Drawings
+Block: TypeAlias = Text | Heading | Items | Code | Table | Figure | Drawings | Cards | Scale
 """What a section is made of."""
 
 
@@ -118,7 +211,7 @@ class Section:
     on_new_page: bool = False
 
 
-def page(title: str, sections: Sequence[Section], below: Sequence[str] = ()) -> str:
+def page(title: str, sections: Sequence[Section], below: Sequence[str] = (), *, interactive: bool = False) -> str:
     """A page as HTML.
 
     Parameters
@@ -127,16 +220,25 @@ def page(title: str, sections: Sequence[Section], below: Sequence[str] = ()) -> 
     sections : sequence of Section
     below : sequence of str
         Lines below the title.
+    interactive : bool
+        Whether plotly's figures are added, which takes scripts.
 
     Examples
     --------
     >>> made = page("<b>", [Section("A & B", [Text("1 < 2"), Table(["a"], [["<i>"]])])])
-    >>> [text in made for text in ("<h1>&lt;b&gt;</h1>", "A &amp; B", "1 &lt; 2", "<td>&lt;i&gt;</td>", "Plotly")]
+    >>> [text in made for text in ("<h1>&lt;b&gt;</h1>", "A &amp; B", "1 &lt; 2", ">&lt;i&gt;<", "<script")]
     [True, True, True, True, False]
     """
-    plots = any(block.kind == "plot" for section in sections for block in section.blocks)
+    figures = [block for section in sections for block in section.blocks if isinstance(block, Figure)]
+    formulas = list(dict.fromkeys(figure.formula for figure in figures if figure.formula))
+    is_interactive = interactive and any(figure.plot for figure in figures)
     return _template().render(
-        title=title, sections=sections, below=below, plots=plots, plotly=_plotly() if plots else ""
+        title=title,
+        sections=sections,
+        below=below,
+        formulas=formulas,
+        interactive=is_interactive,
+        plotly=_plotly() if is_interactive else "",
     )
 
 

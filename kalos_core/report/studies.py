@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from os import PathLike
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,15 +16,16 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings, agreement
 from kalos_core.annotations import Annotations, overview
-from kalos_core.calibration import Calibration, calibrate
+from kalos_core.calibration import Calibration, ThresholdAdvice, calibrate, threshold_advice
 from kalos_core.calibration.compute import Similarities
 from kalos_core.convergence import ConvergenceStudy, convergence_study, label_convergence
 from kalos_core.convergence.interval import Share, Subsets
 from kalos_core.decisions import disputes
 from kalos_core.diagnostics import Diagnosis, NarrowedAgreement, diagnose, narrowed
+from kalos_core.display import number_of
 from kalos_core.drawing import Drawing, draw_members
 from kalos_core.drawing.outlines import FLAT
-from kalos_core.errors import KalosWarning, Undefined, or_reason
+from kalos_core.errors import InputError, KalosWarning, Undefined, or_reason
 from kalos_core.nominal import GradeAgreement, attribute_agreement, attributes_table, least_agreed_first
 from kalos_core.options import no_progress, takes
 from kalos_core.results import Parts, Result
@@ -55,10 +57,28 @@ MOST_EXAMPLES = 60
 SIDE = 300
 """Pixels of a drawing."""
 
+MOST_DRAWS = 200
+"""Replicates of a calibration: enough for its intervals, and 2 s for 200 images, so that a report stays quick."""
+
 Folder: TypeAlias = str | PathLike[str] | None
 
 Examples: TypeAlias = Mapping[str, Mapping[str, Drawing]]
 """Rater -> variation type -> drawing."""
+
+LOCAL = (
+    "Nothing is said per rater: a rater's name stands for different people on different images (as the reading "
+    "sessions of LIDC do), and a number for it would mix them."
+)
+"""Why there is no table, page or matrix of raters."""
+
+
+@dataclass(frozen=True)
+class Advised:
+    """Alpha where another threshold is advised: at that one, or at the nearest that was computed."""
+
+    threshold: float
+    alpha: float
+    interval: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,6 +102,12 @@ class Study(Parts):
         Units in dispute, those first that should be decided first.
     examples : mapping
         Rater -> variation type -> drawing.
+    advice : ThresholdAdvice, optional
+        What the calibration says of the threshold in use.
+    advised : Advised, optional
+        Alpha with what is advised; None where nothing is to change, or it was not computed.
+    open_disputes : int, optional
+        Decisions about objects in dispute that are still to be made; None where they were not counted.
     doubts : sequence of str
         Warnings that came on the way.
     decided : mapping of str to rows
@@ -112,6 +138,9 @@ class Study(Parts):
     said: Sequence[Statement]
     worst: Sequence[Drawing] = ()
     examples: Examples = field(default_factory=dict)
+    advice: ThresholdAdvice | None = None
+    advised: Advised | None = None
+    open_disputes: int | None = None
     doubts: Sequence[str] = ()
     decided: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     names: Sequence[str] = ()
@@ -133,6 +162,11 @@ class Study(Parts):
     def annotations(self) -> Annotations:
         """What the agreement is of; shapes may be gone."""
         return self.agreement.annotations
+
+    @property
+    def raters_are_local(self) -> bool:
+        """Whether a name stands for different people on different images, so that nothing can be said per rater."""
+        return self.annotations.raters_are_local
 
     @cached_property
     def cards(self) -> Scorecard:
@@ -168,7 +202,8 @@ class Study(Parts):
         """Name -> table, of all that is defined.
 
         ``data``, ``images``, ``classes``, ``raters``, ``pairs``, ``sensitivity``, ``variations`` (findings of each
-        rater), ``calibration``, ``ceiling`` (label convergence of subsets of each size), ``attributes``.
+        rater), ``calibration``, ``ceiling`` (label convergence of subsets of each size), ``attributes``. Raters that
+        are local to their image have no ``raters``, ``pairs`` and ``variations``.
         """
         import pandas as pd
 
@@ -183,7 +218,10 @@ class Study(Parts):
             "calibration": self.calibration,
             "ceiling": self.convergence,
         }
-        if isinstance(self.variations, NarrowedVariations):
+        if self.raters_are_local:
+            for name in ("raters", "pairs", "variations"):
+                found[name] = Undefined(LOCAL)
+        elif isinstance(self.variations, NarrowedVariations):
             by_rater = self.variations.by_rater
             found["variations"] = pd.DataFrame({"rater": name, **counts} for name, counts in by_rater.items())
         if isinstance(self.convergence, ConvergenceStudy):
@@ -234,6 +272,7 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
         As `kalos_core.agreement`.
     """
     tell, images = settings.progress or no_progress, settings.images
+    _check_images(images)
     measure, chosen = settings.for_kinds(annotations)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -252,7 +291,11 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
         tell(0.5, "Comparing with chance")
         fitting = [name for name in fitting_similarities(annotations) if SIMILARITIES[name].kind]
         compared = fitting if settings.similarities is None else settings.similarities
-        calibration = or_reason(lambda: calibrate(annotations, compared, seed=chosen.seed).without_distances())
+        draws = min(chosen.bootstrap, MOST_DRAWS)
+        calibration = or_reason(
+            lambda: calibrate(annotations, compared, bootstrap=draws, seed=chosen.seed).without_distances()
+        )
+        advice, advised = _advice(annotations, calibration, chosen)
         tell(0.6, "How far a model can get")
         ceiling = or_reason(
             lambda: convergence_study(
@@ -264,7 +307,7 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
         whole = None if isinstance(ceiling, Undefined) else ceiling.whole.whole_convergence
         how = "" if isinstance(ceiling, Undefined) else ceiling.whole.how
         findings = None if isinstance(differing, Undefined) else differing
-        said = statements(part, findings, whole, ceiling_how=how)
+        said = statements(part, findings, whole, ceiling_how=how, advice=advice)
     for entry in caught:
         if not issubclass(entry.category, KalosWarning):
             warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
@@ -277,7 +320,10 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
         calibration,
         ceiling,
         said,
-        doubts=doubts,
+        advice=advice,
+        advised=advised,
+        open_disputes=len(disputes(found)),
+        doubts=[*doubts, *_images_found(annotations, images)],
         names=_names(annotations),
         attributes=attributes,
     )
@@ -291,7 +337,40 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
             rows = differing.found.divided_with(rows)
         return _members(found, np.isin(found.unit_of, found.unit_of[rows]), images)
 
-    return replace(made, worst=_worst(found, images), examples=examples_of(made.cards, draw))
+    examples = {} if made.raters_are_local else examples_of(made.cards, draw)
+    return replace(made, worst=_worst(found, images), examples=examples)
+
+
+def _advice(
+    annotations: Annotations, calibration: Calibration | Undefined, chosen: AgreementSettings
+) -> tuple[ThresholdAdvice | None, Advised | None]:
+    """What the calibration says of the settings in use, and alpha with what it advises."""
+    if isinstance(calibration, Undefined) or chosen.similarity not in calibration.names:
+        return None, None
+    advice = threshold_advice(calibration, chosen.similarity, chosen.threshold)
+    if advice.settings is None:
+        return advice, None
+    other = agreement(annotations, **{**chosen.record(), **advice.settings})
+    low, high = other.alpha_interval.tolist()
+    return advice, Advised(float(advice.settings["threshold"]), other.alpha, (low, high))
+
+
+def _check_images(folder: Folder) -> None:
+    """Refuse a folder that is not there, before the work."""
+    if folder is not None and not Path(folder).is_dir():
+        raise InputError(f"images: expected a folder that is there, got {os.fspath(folder)!r}")
+
+
+def _images_found(annotations: Annotations, folder: Folder) -> list[str]:
+    """How many images of the annotations are in the folder, where some are not."""
+    if folder is None:
+        return []
+    files = [str(name) for name in annotations.files if name]
+    found = sum(Path(folder, name).is_file() for name in files)
+    if found == len(annotations.images):
+        return []
+    every = number_of(len(annotations.images), "image")
+    return [f"images: {found:,} of {every} are in the folder; the others are drawn as outlines"]
 
 
 def _names(annotations: Annotations) -> list[str]:

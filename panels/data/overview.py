@@ -5,7 +5,7 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core._agreement import BANDS
 from kalos_core.diagnostics import NarrowedAgreement
-from kalos_core.fiftyone.analyses.summaries import advice_on
+from kalos_core.fiftyone.analyses.summaries import advice_of
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import view_of_class, view_worst_first
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
@@ -98,5 +98,5 @@ def _ceiling(asked: Asked) -> Row | None:
 
 def _advice(asked: Asked) -> Row | None:
     """The advice of the calibration, where it has the similarity in use."""
-    found = advice_on(asked.dataset, asked.analysis)
+    found = advice_of(asked.dataset, asked.analysis)
     return None if found is None else {"short": found.short, "text": found.text}

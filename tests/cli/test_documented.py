@@ -13,6 +13,7 @@ from kalos_core.cli import COMMANDS, main
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = (DOCS / "command-line.md").read_text(encoding="utf-8")
+SCHEMA = json.loads((DOCS.parent / "kalos_core" / "cli" / "results.schema.json").read_text(encoding="utf-8"))
 SECTIONS = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^### |\Z)", TEXT, flags=re.MULTILINE | re.DOTALL))
 
 TEAMS = "--teams '{{experts: [ann, bob], crowd: [cid]}}'"
@@ -54,8 +55,27 @@ def test_tables_and_results_are_those_documented(files, tmp_path, command, argum
     assert set(written) == {name for name, _ in rows}
     for name, columns in written.items():
         assert columns in [codes(text) for other, text in rows if other == name]
-    results = json.loads((out / "results.json").read_text(encoding="utf-8"))["results"]
-    assert list(results) == codes(re.search(r"^Results: (.*)$", section, flags=re.MULTILINE)[1])
+    document = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert list(document["results"]) == codes(re.search(r"^Results: (.*)$", section, flags=re.MULTILINE)[1])
+    check_schema(document)
+
+
+def check_schema(document):
+    """What is written is what the published schema says; without a key, or with one more, it is not."""
+    jsonschema = pytest.importorskip("jsonschema")
+    check = jsonschema.Draft202012Validator(SCHEMA)
+    check.check_schema(SCHEMA)
+    assert not [f"{list(error.path)}: {error.message}" for error in check.iter_errors(document)]
+    for key in document:
+        assert list(check.iter_errors({name: value for name, value in document.items() if name != key}))
+    assert list(check.iter_errors({**document, "more": 1}))
+
+
+def test_a_report_of_real_data_is_what_the_schema_says(tmp_path, lidc_path):
+    assert main(["report", str(lidc_path), "--samples", "5", "--bootstrap", "20", "--out", str(tmp_path / "out")]) == 0
+    document = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    check_schema(document)
+    assert not {"raters", "pairs", "variations"} & set(document["tables"])  # a session is another person in each scan
 
 
 def test_every_command_is_documented():

@@ -31,7 +31,7 @@ def test_the_hardest_class_with_enough_images_comes_first():
     ("names", "alphas", "images", "title"),
     [
         (NAMES, ALPHAS, IMAGES, "Raters agree least about gull (−0.10), best about car (0.90)"),
-        (["car"], [0.5], [9], "Raters agree about car (0.50)"),
+        (["car"], [0.5], [9], "Agreement about car (0.50)"),
         (["car"], [None], [0], "No class has an alpha"),
         ([], [], [], "No class has an alpha"),
     ],

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kalos_core.calibration import ThresholdAdvice
+from kalos_core.diagnostics import Sensitivity
 from kalos_core.display import count_text, with_interval
 from kalos_core.drawing import Drawing
 from kalos_core.errors import InputError, Undefined, lookup
-from kalos_core.fiftyone.analyses.summaries import overview_of, rater_scorecard
+from kalos_core.fiftyone.analyses.summaries import advice_of, overview_of, rater_scorecard
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.deciding.decide import decisions
-from kalos_core.fiftyone.deciding.queue import disputed_units
+from kalos_core.fiftyone.deciding.queue import count_disputes, disputed_units
 from kalos_core.fiftyone.deciding.results import training_list
 from kalos_core.fiftyone.deciding.shown import draw_together
 from kalos_core.fiftyone.internals import root_of
@@ -25,25 +30,44 @@ from kalos_core.fiftyone.kinds.agreement.views import worst_images
 from kalos_core.fiftyone.kinds.pixels.paired import boundaries_of, divisions_of
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
-from kalos_core.fiftyone.runs.stored import figures_of, find_analysis, load_details
-from kalos_core.fiftyone.runs.table import KINDS, Part
+from kalos_core.fiftyone.runs.stored import find_analysis, load_details
+from kalos_core.fiftyone.runs.table import KINDS
+from kalos_core.files import write_whole
 from kalos_core.nominal import LabelTruth, QuestionGrades
+from kalos_core.nominal.decisions import mean_of_finite
+from kalos_core.options import takes
 from kalos_core.pixels import BoundaryAgreement
 from kalos_core.pixels.paired import PairedRaters
-from kalos_core.report import Block, Section, Study, Table, Text, captioned, feedback_sheet, graded_table, write_report
-from kalos_core.report.studies import DIVIDED, SIDE, WORST, Examples, examples_of
+from kalos_core.report import (
+    Block,
+    Card,
+    Cards,
+    Items,
+    Section,
+    Source,
+    Study,
+    Table,
+    Text,
+    feedback_sheet,
+    graded_table,
+    labels,
+    page,
+    write_report,
+)
+from kalos_core.report.front import KRIPPENDORFF, LAMPERT, LIMITATIONS, NOWAK, front, methods, next_steps
+from kalos_core.report.look import Scale
+from kalos_core.report.pages import ReportSettings
+from kalos_core.report.studies import DIVIDED, SIDE, WORST, Advised, Examples, examples_of
 from kalos_core.text import plain
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     import pandas as pd
 
 IN_CHAPTERS = ("agreement", "variations", "calibration", "convergence")
-"""Kinds of runs that the chapters of a report are about; others come after them."""
+"""Kinds of runs that the chapters of a report with an agreement are about; others come after them."""
 
-OF_ESTIMATES = ("skill", "confusion")
-"""Figures that stand in the chapter about who is right."""
+CITED = {"image_labels": NOWAK, "pixels": LAMPERT, "ranking": LAMPERT, "detectors": LAMPERT, "truth": LAMPERT}
+"""Kind of run -> the paper whose methods it uses."""
 
 PAIRED: Sequence[tuple[str, str, Callable[[AnyRun], object], Callable[[Any, str], PairedRaters]]] = (
     (
@@ -61,8 +85,9 @@ MOST_ESTIMATES = 12
 """Questions in that chapter."""
 
 
-def report(samples: Any, key: str, path: str | PathLike[str], *, title: str | None = None) -> Path:
-    """Write all that an analysis says as one HTML file that needs no network, to be sent and printed.
+@takes(ReportSettings)
+def report(samples: Any, key: str, path: str | PathLike[str], settings: ReportSettings) -> Path:
+    """Write all that an analysis says as one HTML file that needs no network and no script, to be sent and printed.
 
     Numbers and figures come from what the runs stored; only the samples of the drawn examples are read.
 
@@ -70,11 +95,9 @@ def report(samples: Any, key: str, path: str | PathLike[str], *, title: str | No
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an analysis with an agreement, or of one of its runs.
+        Of an analysis, or of one of its runs.
     path : path
         Of the file; one that is there is replaced.
-    title : str, optional
-        By default it names the data set and the analysis.
 
     Returns
     -------
@@ -84,7 +107,7 @@ def report(samples: Any, key: str, path: str | PathLike[str], *, title: str | No
     Raises
     ------
     InputError
-        If there is no such analysis, it has no agreement, or the file cannot be written.
+        If there is no such analysis, or the file cannot be written.
 
     Examples
     --------
@@ -103,11 +126,48 @@ def report(samples: Any, key: str, path: str | PathLike[str], *, title: str | No
     >>> dataset.delete()
     """
     analysis = find_analysis(samples, key)
-    if analysis.run("agreement") is None:
-        raise InputError(f"report: expected an analysis with an agreement, got {analysis.key!r}, which has none")
-    name = title or f"How far the raters of {root_of(samples).name} agree: {analysis.key}"
-    write_report(_study(samples, analysis), path, name, [*_pairs(samples, analysis), *_further(samples, analysis)])
+    name = settings.title or f"How far the raters of {root_of(samples).name} agree: {analysis.key}"
+    source = _source(samples, analysis)
+    others = [*_pairs(samples, analysis), *_further(samples, analysis)]
+    if analysis.run("agreement") is not None:
+        write_report(
+            _study(samples, analysis), path, name, further=others, interactive=settings.interactive, source=source
+        )
+        return Path(path)
+    said = overview_of(samples, analysis.key)
+    told = [f"{KINDS[kind].title}: {_told(run)}" for kind, run in analysis.runs.items()]
+    cited = [CITED[kind] for kind in analysis.runs if kind in CITED]
+    foundations = methods([Items([*source.lines(), *told])], [*cited, KRIPPENDORFF], LIMITATIONS)
+    numbers, scale = _numbers(samples, analysis)
+    sections = [front(said, next_steps(said), numbers, scale), *others, *foundations]
+    write_whole(Path(path), page(name, sections, source.lines()[:1], interactive=settings.interactive))
     return Path(path)
+
+
+def _numbers(samples: Any, analysis: Analysis) -> tuple[Cards | None, Scale | None]:
+    """How many image-level labels there are, and alpha as the first sentence has it; None for other kinds."""
+    run = analysis.run("image_labels")
+    if run is None:
+        return None, None
+    counts = {"image": run.metrics["images"], "answer": run.metrics["answers"], "rater": len(run.metrics["raters"])}
+    alpha = mean_of_finite(_details(samples, run).agreement.alpha)
+    return Cards([Card.of(count, name) for name, count in counts.items()]), Scale(alpha)
+
+
+def _source(samples: Any, analysis: Analysis) -> Source:
+    """The labels that the first run read: their digests are stored with it."""
+    run = next(iter(analysis.runs.values()))
+    digest = hashlib.sha256()
+    for name in ("image_ids", "hashes"):
+        digest.update(np.ascontiguousarray(run.arrays[name]).tobytes())
+    call = f"kalos_core.fiftyone.report(dataset, {analysis.key!r})"
+    of = f"the labels of {root_of(samples).name} that run {run.key} read"
+    return Source(call, digest.hexdigest(), of, f"read on {run.read_at:%d %B %Y}")
+
+
+def _told(run: AnyRun) -> str:
+    """The settings of a run in a line."""
+    return ", ".join(f"{name} = {value}" for name, value in run.settings.items() if value not in (None, (), [], {}, ""))
 
 
 def _study(samples: Any, analysis: Analysis) -> Study:
@@ -116,6 +176,8 @@ def _study(samples: Any, analysis: Analysis) -> Study:
     part, diagnosis = narrowed_metrics(samples, lead.key), _details(samples, lead)
     found = narrowed_variations(samples, differing.key) if differing else _missing("variations")
     doubts = [lead.metrics["note"]] if lead.metrics["note"] else []
+    counted = count_disputes(samples, lead.key)
+    advice = advice_of(samples, analysis)
     return Study(
         agreement=part,
         diagnosis=diagnosis,
@@ -126,11 +188,25 @@ def _study(samples: Any, analysis: Analysis) -> Study:
         said=overview_of(samples, analysis.key),
         worst=list(_worst(samples, lead)),
         examples=_examples(samples, analysis, lead),
+        advice=advice,
+        advised=_advised(lead, diagnosis.sensitivity, advice),
+        open_disputes=counted.all - counted.decided,
         doubts=doubts,
         decided=_decided(samples, lead),
         names=_names(samples, part.sums.part.annotations.images.tolist()),
         attributes={of.name: of for of in diagnosis.attributes},
     )
+
+
+def _advised(run: AnyRun, found: Sensitivity | Undefined, advice: ThresholdAdvice | None) -> Advised | None:
+    """Alpha at the computed threshold that is nearest to what is advised; None for another similarity."""
+    if advice is None or advice.settings is None or isinstance(found, Undefined):
+        return None
+    if advice.settings["similarity"] != run.settings["similarity"]:
+        return None
+    at = int(np.argmin(np.abs(found.threshold - float(advice.settings["threshold"]))))
+    low, high = found.alpha_interval[at].tolist()
+    return Advised(float(found.threshold[at]), float(found.alpha[at]), (low, high))
 
 
 def _details(samples: Any, run: AnyRun) -> Any:
@@ -241,10 +317,9 @@ def _decided(samples: Any, run: AnyRun) -> dict[str, list[Any]]:
 
 def _further(samples: Any, analysis: Analysis) -> Iterator[Section]:
     for kind, run in analysis.runs.items():
-        if kind not in IN_CHAPTERS:
+        if kind not in IN_CHAPTERS or "agreement" not in analysis.runs:
             found = load_details(samples, run.key)
-            parts = {name: part for name, part in figures_of(found).items() if name not in OF_ESTIMATES}
-            yield Section(KINDS[kind].title, [_block(name, part) for name, part in parts.items()])
+            yield Section(KINDS[kind].title, list(import_module(KINDS[kind].figures).drawn(found)))
             if kind == "image_labels" and found.details.grades:
                 yield Section("Grades", [_grades(found.details.grades)], 3)
             if estimates := _estimates(kind, found.details):
@@ -297,21 +372,9 @@ def _estimates(kind: str, details: Any) -> list[LabelTruth]:
 
 def _right(found: LabelTruth) -> Iterator[Block]:
     """The skill of each rater, what they take for what, and what speaks against it."""
-    from kalos_core.figures import plot_confusion, plot_skill
-
     if found.question:
         yield Text(f"Question: {plain(found.question)}")
     if found.doubts:
         yield Text(found.doubts.removeprefix("; "))
-    yield captioned("skill", plot_skill(found))
-    skill = [with_interval(value, ends) for value, ends in zip(found.skill, found.skill_interval, strict=True)]
-    order = np.argsort(found.skill, kind="stable").tolist()
-    rows = [(plain(found.raters[at]), skill[at], count_text(int(found.rater_answers[at]))) for at in order]
-    yield Table(("rater", "share expected to be right", "answers"), rows, "The least right first", (2,))
-    yield captioned("confusion", plot_confusion(found))
-
-
-def _block(name: str, part: Part) -> Block:
-    if part.figure is None:
-        return Text(part.title, soft=True)
-    return captioned(name, part.figure, part.title, part.note)
+    yield labels.skill(found)
+    yield labels.confusion(found)

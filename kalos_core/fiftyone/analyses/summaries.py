@@ -127,7 +127,7 @@ def overview_of(samples: Any, key: str, lens: Lens = Lens()) -> list[Statement]:
             _decisions(samples, analysis),
             count_changes(samples, newest.key),
             ceiling.metrics["how"] if ceiling else "",
-            advice_on(samples, analysis),
+            advice_of(samples, analysis),
         ),
     ]
 
@@ -154,7 +154,7 @@ def _decisions(samples: Any, analysis: Analysis) -> tuple[int, int] | None:
     return (sum(of.all for of in counted), sum(of.decided for of in counted)) if counted else None
 
 
-def advice_on(samples: Any, analysis: Analysis) -> ThresholdAdvice | None:
+def advice_of(samples: Any, analysis: Analysis) -> ThresholdAdvice | None:
     """Of a calibration that has the similarity in use; None where there is none."""
     run, used = analysis.run("calibration"), analysis.run("agreement") or analysis.run("variations")
     if run is None or used is None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError
 from kalos_core.display import with_interval
 from kalos_core.figures.labels import skill_title
 from kalos_core.report import study
@@ -123,11 +122,24 @@ def test_boundaries_divisions_and_grades_have_chapters(make, tmp_path):
     kf.delete_run(dataset, "first_pixels")  # with its files
 
 
-def test_an_agreement_alone_has_a_report_and_an_analysis_without_one_is_refused(dataset, tmp_path):
-    path = tmp_path / "report.html"
-    kf.analyse(dataset, "alone", kinds=["calibration"], raters=THREE, settings={"calibration": {"bootstrap": 0}})
-    with pytest.raises(InputError, match="expected an analysis with an agreement, got 'alone'"):
-        kf.report(dataset, "alone", path)
-    assert not path.exists()
+def test_an_agreement_alone_has_a_report(dataset, tmp_path):
     kf.compute_agreement(dataset, "bare", raters=THREE, bootstrap=0)
-    assert "variations: not part of this analysis" in text_of(kf.report(dataset, "bare", path))
+    assert "variations: not part of this analysis" in text_of(kf.report(dataset, "bare", tmp_path / "report.html"))
+
+
+def test_an_analysis_without_an_agreement_has_one_too(make, tmp_path):
+    answers = {"eve": "aaaabbbb", "dan": "aaaabbba", "fay": "aaaabbab"}
+    samples = [
+        make_sample(
+            at, {}, raters=list(answers), **{name: fo.Classification(label=of[at]) for name, of in answers.items()}
+        )
+        for at in range(8)
+    ]
+    dataset = make(samples)
+    kf.compute_label_agreement(dataset, "asked", raters=tuple(answers), bootstrap=50)
+    path = kf.report(dataset, "asked", tmp_path / "report.html")
+    text = text_of(path)
+    for said in kf.overview_of(dataset, "asked"):
+        assert flat(said.text) in text
+    assert "10.1145/1743384.1743478" in text
+    assert "<script" not in path.read_text(encoding="utf-8")

@@ -136,6 +136,15 @@ def test_opening_it_reads_no_labels(made):
     assert [name for name, text in texts.items() if len(text) > 10_000 or any(key in text for key in ids)] == []
 
 
+def test_a_report_draws_it_with_and_without_scripts(made, tmp_path):
+    path = kf.report(made.dataset, KEY, tmp_path / "report.html")
+    still = path.read_text(encoding="utf-8")
+    assert "<script" not in still
+    assert made.kind == "agreement" or kf.KINDS[made.kind].title in still
+    alive = kf.report(made.dataset, KEY, path, interactive=True).read_text(encoding="utf-8")
+    assert alive.count('class="live"') == still.count("Formula and source") > 0
+
+
 def test_edited_and_deleted_samples_are_stale(made):
     """Whatever the run stored; a tag is no edit of a label."""
     dataset = made.dataset.clone()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from kalos_core.display import number_of
 from kalos_core.fiftyone.kinds.calibration.kind import CalibrationRun
 from kalos_core.fiftyone.runs.table import Maker, Part
+from kalos_core.report import Block, objects
 
 COMPARED = {
     "relative": "Annotations of two images are compared relative to the size of each image.",
@@ -29,3 +31,8 @@ def over_what(run: CalibrationRun) -> str:
         f"{number_of(len(metrics['raters']), 'rater')}; {number_of(settings['repeats'], 'draw of chance')}, "
         f"seed {settings['seed']}."
     )
+
+
+def drawn(run: CalibrationRun) -> Iterator[Block]:
+    """The same as a report draws them."""
+    return map(objects.separated, run.details)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -11,6 +11,7 @@ from kalos_core.fiftyone.kinds.convergence.kind import ConvergenceRun
 from kalos_core.fiftyone.runs.table import Maker, Part
 from kalos_core.figures import plot_regression, plot_sizes
 from kalos_core.figures.convergence import fit_title
+from kalos_core.report import Block, objects
 
 
 def figures(
@@ -38,3 +39,8 @@ def figures(
 
 def _scatter(found: ConvergenceStudy) -> Part:
     return replace(Part.of(found.whole), title=fit_title(found.whole))
+
+
+def drawn(run: ConvergenceRun) -> Iterator[Block]:
+    """The same as a report draws them."""
+    return iter(objects.all_ceilings(run.details))

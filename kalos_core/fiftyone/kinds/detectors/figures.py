@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from kalos_core.display import number_of, percent_text
 from kalos_core.fiftyone.kinds.detectors.kind import DetectorRun
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.ranking import DetectorRanking
+from kalos_core.report import Block, rankings
 from kalos_core.text import names_shown
 
 
@@ -57,3 +60,19 @@ def _over_what(run: DetectorRun) -> str:
         return f"{text}."
     low, high = found.skew
     return f"{text}; precision averaged over {percent_text(low)} to {percent_text(high)} positives."
+
+
+def drawn(run: DetectorRun) -> Iterator[Block]:
+    """The same as a report draws them."""
+    found, boundaries = run.details.ranking, run.details.boundaries
+    ranking = found.ranking
+    yield rankings.ranks(ranking)
+    if min(ranking.values.shape) > 1 and np.isfinite(ranking.values).any():
+        yield rankings.shared(ranking)
+        yield rankings.alike_rankings(ranking)
+    if isinstance(found, DetectorRanking):
+        yield rankings.bounds(found)
+        yield from rankings.detector_curves(found)
+        yield rankings.with_agreement(found)
+    if boundaries is not None:
+        yield rankings.boundary_curves(boundaries)

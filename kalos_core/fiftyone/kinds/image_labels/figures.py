@@ -12,6 +12,7 @@ from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.labels import majority_dots, majority_title, rejection_title
 from kalos_core.nominal import LabelTruth
 from kalos_core.nominal.skill import TOO_SURE
+from kalos_core.report import Block, labels
 from kalos_core.text import shown
 
 FEW_ANSWERS = 3
@@ -112,3 +113,20 @@ def _how_sure(run: LabelRun, question: str) -> str:
     where = f"The likeliest label of each image is in {run.names.truth}, {percent_text(entry['sure'])} sure in the mean"
     tied = f"; {number_of(entry['tied'], 'is tied and has', 'are tied and have')} none" if entry["tied"] else ""
     return f"{where}{tied}."
+
+
+def drawn(run: LabelRun) -> Iterator[Block]:
+    """The same as a report draws them."""
+    details = run.details
+    yield labels.questions(details.agreement)
+    yield labels.concepts(details.majority)
+    yield labels.alike(details.accuracy)
+    if details.rejection is not None and len(details.rejection):
+        yield labels.rejected(details.rejection)
+    if details.teams is not None:
+        yield labels.teams(details.teams)
+    for curve in details.curves[:1]:
+        yield labels.running(curve.curve, run.settings["width"])
+        yield labels.beyond_chance(curve)
+        if len(curve.independence.annotations) > 1:
+            yield labels.by_answers(curve.independence)

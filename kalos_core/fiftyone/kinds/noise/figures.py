@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kalos_core.display import number_of
 from kalos_core.fiftyone.kinds.noise.kind import NoiseRun
 from kalos_core.fiftyone.kinds.noise.views import NoisyImage
+from kalos_core.fiftyone.runs.records import Undefined
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures import plot_rater_events
 from kalos_core.figures.common import untitled
 from kalos_core.figures.events import image_event_bars
+from kalos_core.report import Block, Text, synthetic
 from kalos_core.text import shown
 
 
@@ -45,3 +47,14 @@ def _over_what(run: NoiseRun) -> str:
     first, *rest = map(shown, metrics["fields"])
     fields = f"fields {first} to {rest[-1]}" if len(rest) > 1 else f"fields {', '.join([first, *rest])}"
     return f"{number_of(metrics['annotations'], 'label')} on {number_of(metrics['images'], 'image')}; {fields}."
+
+
+def drawn(run: NoiseRun) -> Iterator[Block]:
+    """The same as a report draws them."""
+    details = run.details
+    yield synthetic.events(details.raters, details.loss)
+    yield synthetic.lost(details.loss_by_magnitude)
+    if isinstance(details.fidelity, Undefined):
+        yield Text(details.fidelity.reason, soft=True)
+    else:
+        yield synthetic.faithful(details.fidelity)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kalos_core.display import number_of
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.pixels.kind import PixelRun, pixel_classes
 from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.pixels import pixel_title, smyth_note
-from kalos_core.text import shown
+from kalos_core.report import Block, Text, masks
+from kalos_core.text import plain, shown
+
+MOST_CLASSES = 6
+"""Classes that a report has figures of."""
 
 
 def figures(run: PixelRun, category: str | None = None) -> dict[str, Part]:
@@ -46,3 +52,18 @@ def over_what(run: PixelRun, category: str) -> str:
     if not alone:
         return f"{text}."
     return f"{text}; {number_of(alone, 'image of one rater counts', 'images of one rater count')} for nothing."
+
+
+def drawn(run: PixelRun) -> Iterator[Block]:
+    """The same as a report draws them, of each of the first classes."""
+    classes = pixel_classes(run.details)
+    for name, found in list(classes.items())[:MOST_CLASSES]:
+        of_class = f"{plain(name)}: " if len(classes) > 1 else ""
+        note = smyth_note(found.smyth_bound, [*found.smyth_notes, *found.notes])
+        yield Text(f"{of_class}{pixel_title(found.mean_f1, found.rater_count)}. {note}")
+        yield masks.share_of_all(found)
+        if not found.raters_are_local:
+            yield masks.who_marks_alike(found)
+            yield masks.against(found.performance)
+        if found.correlations:
+            yield masks.with_properties(found)

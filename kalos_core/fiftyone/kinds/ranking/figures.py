@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kalos_core.display import number_of
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.ranking.kind import RankingRun
 from kalos_core.fiftyone.runs.table import Part
+from kalos_core.report import Block, rankings
 from kalos_core.text import MOST_LETTERS, names_shown
 
 
@@ -38,3 +41,12 @@ def _over_what(run: RankingRun) -> str:
         )
         text += f" Left out under some reference, which finds them nowhere or everywhere: {named}."
     return text
+
+
+def drawn(run: RankingRun) -> Iterator[Block]:
+    """The same as a report draws them, by each measure."""
+    for measure, ranking in run.details.rankings.items():
+        yield rankings.ranks(ranking, " ".join([_over_what(run), *(f"{reason}." for reason in ranking.undefined)]))
+        yield rankings.shared(ranking)
+        yield rankings.alike_rankings(ranking)
+        yield rankings.concordant(run.details.concordance[measure])

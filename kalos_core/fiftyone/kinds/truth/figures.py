@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from kalos_core.fiftyone.runs.table import Part
 from kalos_core.figures.pixels import performance_dots
 from kalos_core.nominal import LabelTruth
 from kalos_core.nominal.skill import TOO_SURE
-from kalos_core.text import shown
+from kalos_core.report import Block, Text, captioned, masks
+from kalos_core.text import plain, shown
 
 FEW_RATERS = 4
 """Raters of objects below which they cannot be told apart."""
@@ -119,3 +121,18 @@ def _object_title(raters: Sequence[str], shares: NDArray[np.float64]) -> str:
     best, least = int(np.nanargmax(shares)), int(np.nanargmin(shares))
     most, fewest = (percent_text(shares[row]) for row in (best, least))
     return f"{shown(raters[best])} annotated most of its objects ({most}), {shown(raters[least])} fewest ({fewest})"
+
+
+def drawn(run: TruthRun) -> Iterator[Block]:
+    """Each rater against the first consensus, as a report draws it."""
+    raters, (name, found) = run.metrics["raters"], next(iter(run.details.truths.items()))
+    before = f"Against {plain(name)}: "
+    if not raters:
+        yield Text(f"{before}raters without names over the images cannot be compared", soft=True)
+    elif isinstance(found, CountedTruth):
+        yield masks.against(found.performance, "against", before)
+    else:
+        shares = {"objects found": found.sensitivity, "are objects": found.ppv}
+        title = f"{before}{_object_title(raters, found.sensitivity)}"
+        plot = partial(performance_dots, raters, shares, axis="share of objects")
+        yield captioned("against", masks.measured(raters, shares), title, plot=plot)

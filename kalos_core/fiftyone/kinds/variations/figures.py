@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from kalos_core.fiftyone.kinds.variations.kind import VariationRun
@@ -9,6 +10,7 @@ from kalos_core.fiftyone.runs.records import Undefined
 from kalos_core.fiftyone.runs.table import Maker, Part
 from kalos_core.figures.convergence import boundary_title
 from kalos_core.figures.variations import variation_bars, variations_title
+from kalos_core.report import Block, Text, objects
 from kalos_core.variation import NarrowedVariations
 
 
@@ -30,3 +32,12 @@ def figures(
         "shares": partial(Part.of, run.details.shares, selected=selected),
         "boundary": partial(Part.of, boundary if boundary.findings else without),
     }
+
+
+def drawn(run: VariationRun) -> Iterator[Block]:
+    """The same as a report draws them."""
+    boundary, shares = run.details.boundary, run.details.shares
+    yield objects.counted(run.metrics["counts"])
+    yield Text(shares.reason, soft=True) if isinstance(shares, Undefined) else objects.shares_over_thresholds(shares)
+    if boundary.findings:
+        yield objects.boundary(boundary)
