@@ -50,14 +50,6 @@ class ThresholdAdvice:
     short: str
     settings: dict[str, str | float] | None
 
-    @property
-    def short(self) -> str:
-        """The advice in one line: a threshold that does not fit comes before a better similarity."""
-        if not self.fits:
-            used, best = alpha_text(self.threshold), alpha_text(self.calibrated)
-            return f"The threshold {used} does not fit: {best} tells objects apart best."
-        return f"{self.better} tells objects apart better." if self.better else "The threshold in use fits."
-
 
 def threshold_advice(calibration: Calibration, similarity: str, threshold: float) -> ThresholdAdvice:
     """Whether another similarity separates signal from chance significantly better, and which threshold to use.
