@@ -49,7 +49,7 @@ CAPTIONS = {
         "bootstrap interval over images. KαLOS §13.",
     ),
     "vitality": Caption(
-        "Right of zero: this rater brings the others together. Left: the others agree better without them.",
+        "Right of zero: this rater brings the others together. Left: they agree better without. Across zero: unclear.",
         "α of all raters − α without this one, matched again, mean over images, from −2 to 2; whiskers: 95 % "
         "bootstrap interval over images. KαLOS §13.",
     ),

@@ -127,6 +127,8 @@ REFUSED = {
     "agreement {labels} --boundaries": "expected a polygon or a mask of every annotation",
     "agreement {labels} --dask tcp://a:1": "expected a folder of shards (kalos-core shards)",
     "labels {labels}": "labels.json: expected a CSV file, or a format",
+    "report {labels} --images {labels}": "images: expected a folder that is there",
+    "report {labels} --json - --summary -": "expected one of them on standard output, got both",
     "labels {wide} --time when": "format 'wide': expected no option time",
     "truth {masks} --classes '{{road: 1}}'": "classes: road: expected text, got 1",
     "rank {labels}": "models: expected at least one, got none",
@@ -215,6 +217,16 @@ def test_volumes_are_compared_as_volumes(capsys, lidc_path):
 
 
 @extended
+@pytest.mark.parametrize("file", ["-", "summary.md"])
+def test_a_report_sums_up_in_markdown(labels, tmp_path, monkeypatch, capsys, file):
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", str(labels), "--samples", "5", "--fraction", "0.5", "--out", "out", "--summary", file]) == 0
+    text = capsys.readouterr().out if file == "-" else (tmp_path / file).read_text(encoding="utf-8")
+    assert text.startswith("## How far the raters of labels")
+    assert "| rater | images | labels |" in text
+    assert str(tmp_path) not in text
+
+
 def test_a_report_of_volumes_compares_them_as_volumes(tmp_path, lidc_path):
     options = ["--samples", "20", "--bootstrap", "20", "--out", str(tmp_path)]
     assert main(["report", str(lidc_path), *options]) == 0
