@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kalos_core._agreement import NOTHING_SHARED, convergence_band, verdict
 from kalos_core.arrays import mean_of_defined
@@ -143,7 +144,23 @@ def _alpha(part: NarrowedAgreement) -> Statement:
         return Statement(f"Alpha is undefined: {NOTHING_SHARED}.", "Images")
     shown = with_interval(part.alpha, part.alpha_interval)
     found = verdict(part.alpha, part.alpha_interval)
-    return Statement(f"{found}, alpha {shown}: {WORTH[convergence_band(part.alpha)]}.", "Images")
+    return Statement(f"{found}, alpha {shown}: {worth_of(part.alpha, part.alpha_interval)}.", "Images")
+
+
+def worth_of(alpha: float, interval: NDArray[np.float64]) -> str:
+    """What such labels are worth, and at the lower end of the interval, where that is less.
+
+    Examples
+    --------
+    >>> worth_of(0.7, np.array([0.68, 0.72]))
+    'good enough for tentative conclusions'
+    >>> worth_of(0.82, np.array([0.75, 0.88]))
+    'reliable enough to train and evaluate on; at the lower end of the interval good enough for tentative conclusions'
+    """
+    band, least = convergence_band(alpha), convergence_band(float(interval[0]))
+    if least in ("undefined", band):
+        return WORTH[band]
+    return f"{WORTH[band]}; at the lower end of the interval {WORTH[least]}"
 
 
 def _hardest(classes: ClassDifficulty | Undefined) -> Statement | None:

@@ -126,7 +126,8 @@ class Separation(Result):
 
         There is no tau* at all; the two distributions do not part (KS below `LEAST_KS`); their densities do not cross,
         so that tau* is but a valley between their modes; tau* sits at an end of its scale (outside of `ENDS`); its
-        interval is wide (more than `WIDEST_INTERVAL`); there are few observed distances (fewer than `LEAST_DISTANCES`).
+        interval is wide (more than `WIDEST_INTERVAL`) or reaches such an end; there are few observed distances (fewer
+        than `LEAST_DISTANCES`).
         Without a bootstrap there is no interval to look at.
 
         Examples
@@ -161,6 +162,10 @@ class Separation(Result):
             (
                 most - least > WIDEST_INTERVAL,
                 f"the interval of τ* is wide: {least:.3f} to {most:.3f}",
+            ),
+            (
+                most > high or least < low,
+                f"the interval of τ*, {least:.3f} to {most:.3f}, reaches an end of its scale",
             ),
             (
                 count < LEAST_DISTANCES,

@@ -216,6 +216,7 @@ def separation(**changed):
         ({"tau": 0.995, "tau_interval": np.array([0.994, 0.995])}, "any overlap at all would count as the same object"),
         ({"tau": 0.001, "tau_interval": np.array([0.0, 0.002])}, "only what is all but identical would count"),
         ({"tau_interval": np.array([0.36, 0.99])}, "the interval of τ* is wide: 0.360 to 0.990"),
+        ({"tau_interval": np.array([0.85, 0.99])}, "the interval of τ*, 0.850 to 0.990, reaches an end of its scale"),
     ],
 )
 def test_what_speaks_against_a_threshold_is_said(changed, why):
