@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,8 +150,8 @@ def csv_cell(value: Any) -> Any:
     return text if NUMBER.fullmatch(text) else FORMULA.sub(lambda found: f"{found[0]}'", text)
 
 
-def write_csv(table: pd.DataFrame, path: str | PathLike[str]) -> None:
-    """Write a table as CSV in UTF-8; no cell and no name of a column is a formula (`csv_cell`).
+def write_csv(table: pd.DataFrame, path: str | PathLike[str] | TextIO) -> None:
+    """Write a table as CSV in UTF-8 to a file or a stream; no cell and no name of a column is a formula (`csv_cell`).
 
     Examples
     --------

@@ -28,6 +28,7 @@ Coordinates = Annotated[
         "Compare annotations of two images",
         "What annotations of two images are compared in; shifts of equal size weigh more in smaller images.",
         choices=COORDINATES,
+        flag="compare_in",
     ),
 ]
 

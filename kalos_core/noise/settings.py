@@ -55,7 +55,10 @@ Reference = Annotated[
         type="name or names, optional",
     ),
 ]
-Raters = Annotated[int | Sequence[str], Option("Raters", "How many, or what they are called.", type="int or names")]
+Raters = Annotated[
+    int | Sequence[str],
+    Option("Raters", "Number of synthetic raters, or their names.", type="int or names", flag="synthetic_raters"),
+]
 Magnitude = Annotated[
     float | Sequence[float],
     Option(

@@ -27,7 +27,7 @@ def close(one, other):
 COMMANDS = [
     ("agreement --thresholds 0.3 0.6 --bootstrap 9 --next 2", {"annotations"}, set()),
     ("variations", {"merged", "findings"}, {"images"}),
-    ("calibrate --bootstrap 5 --coordinates pixels", set(), set()),
+    ("calibrate --bootstrap 5 --compare-in pixels", set(), set()),
     ("convergence --samples 5 --fraction 0.5 --models 'net 0.4'", set(), set()),
 ]
 """A command, the tables that are not those of the file, and further ones."""
