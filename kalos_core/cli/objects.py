@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kalos_core import (
     Agreement,
@@ -42,7 +43,7 @@ from kalos_core.consensus import UnitTruth
 from kalos_core.convergence import read_models
 from kalos_core.convergence.study import PlacedModel, convergence_study
 from kalos_core.diagnostics import Sensitivity
-from kalos_core.diagnostics.comparison import Comparison
+from kalos_core.diagnostics.comparison import Differences
 from kalos_core.display import bracketed, number_of, signed
 from kalos_core.errors import InputError, Undefined, listed, lookup, or_reason, warn
 from kalos_core.nominal import GradeAgreement, attributes_table, label_findings
@@ -236,10 +237,10 @@ def _shards(given: Given) -> Answer:
 
 
 def _compare(given: Given) -> Answer:
-    checks = {name: part for name, part in IF_WORSE.items() if given.get(name)}
+    checks = [option for option in FAIL_IF_WORSE if given.get(option.name)]
     if checks and given.get("bootstrap") == 0:
-        flag = FAIL_IF_WORSE[list(IF_WORSE).index(next(iter(checks)))].flag
-        raise InputError(f"{flag}: expected intervals, which --bootstrap 0 leaves out; give 1000, or leave it out")
+        flags = listed(option.flag for option in checks)
+        raise InputError(f"{flags}: expected intervals, which --bootstrap 0 leaves out; give 1000, or leave it out")
     old, new = (agreement_of(given, given[name]) for name in ("old", "new"))
     found = compare(old, new, **given.of(compare))
     results: dict[str, Any] = {
@@ -253,31 +254,34 @@ def _compare(given: Given) -> Answer:
         "clear": bool(found.whole.is_clear[0]),
         "images": int(found.whole.images[0]),
         **numbers_of(found, "improved", "worsened", "notes"),
-        "worse": {part: _worse(found, part) for part in IF_WORSE.values()},
+        "worse": {
+            "whole": found.is_worse,
+            "classes": found.classes.name[found.classes.is_worse],
+            "raters": found.raters.name[found.raters.is_worse],
+        },
     }
     tables = {"images": found.by_image(), "classes": found.by_class(), "raters": found.by_rater()}
     text = f"{found!r}\nbefore, {given['old']}: {old!r}\nafter, {given['new']}: {new!r}"
     if checks and found.why_no_interval and found.difference < 0:
         warn(f"the difference has no interval ({found.why_no_interval}), so that nothing can be found worse")
-    failed = [f"{part}: {name} agrees worse" for part in checks.values() for name in _worse(found, part)]
+    worse = {
+        "fail_if_worse": _worse(found.whole, np.array([found.is_worse]), "mean alpha"),
+        "fail_if_class_worse": _worse(found.classes, found.classes.is_worse, "class {}"),
+        "fail_if_rater_worse": _worse(found.raters, found.raters.is_worse, "rater {}"),
+    }
+    failed = [reason for option in checks for reason in worse[option.name]]
     shown = {"classes": "difference", "raters": "difference"}
     return Answer(text, results, tables, shown, new.alpha, failed=tuple(failed))
 
 
-def _worse(found: Comparison, part: str) -> list[str]:
-    """Names of what raters agree worse on: "all" for the whole, of classes and raters those that are clear."""
-    differences = {"mean alpha": found.whole, "class": found.classes, "rater": found.raters}[part]
-    worse = np.array([found.is_worse]) if differences is found.whole else differences.is_worse
+def _worse(part: Differences, worse: NDArray[np.bool_], what: str) -> list[str]:
+    """A sentence for each difference that is worse."""
+    rows = zip(part.name[worse], part.difference[worse], part.interval[worse], strict=True)
     return [
-        f"{name}, {signed(value)}{bracketed(interval, '+.3f')}"
-        for name, value, interval in zip(
-            differences.name[worse], differences.difference[worse], differences.interval[worse], strict=True
-        )
+        f"{what.format(name)}: raters agree less than before, {signed(value)}{bracketed(interval, '+.3f')}"
+        for name, value, interval in rows
     ]
 
-
-IF_WORSE = {"fail_if_worse": "mean alpha", "fail_if_class_worse": "class", "fail_if_rater_worse": "rater"}
-"""Options of `compare` -> what may not be worse."""
 
 FAIL_IF_WORSE = (
     Flag(
