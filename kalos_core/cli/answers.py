@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.results import strict
@@ -26,42 +29,76 @@ SHOWN_ROWS = 12
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Which rows of a table are shown, and in which order.
+class Order:
+    """The order of the rows of a table.
 
     Parameters
     ----------
     by : str
-        The column they are sorted by, where a table has it; else each table has its own order.
+        The column that decides; "" for the table's own order.
     largest_first : bool
-        Only with `by`.
-    top : int
-        How many are shown; 0 for all.
+        Else the smallest value is first.
+    least_images : int
+        Rows on fewer images come last, as chance decides their values.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> table = pd.DataFrame({"category": ["cat", "dog", "cow"], "alpha": [0.9, 0.2, 0.5]})
-    >>> shown, left_out = Rows(top=2).of(table, "alpha")
-    >>> shown["category"].tolist(), left_out
-    (['dog', 'cow'], 1)
-    >>> Rows(by="category").of(table, "-alpha")[0]["alpha"].tolist()
-    [0.9, 0.5, 0.2]
+    >>> table = pd.DataFrame({"category": ["cat", "dog", "cow"], "alpha": [0.9, 0.2, 0.5], "images": [30, 1, 20]})
+    >>> Order("alpha", least_images=10).sorted(table)["category"].tolist()
+    ['cow', 'cat', 'dog']
+    >>> Order("alpha", least_images=10).said(table), Order("alpha", largest_first=True).said(table), Order().said(table)
+    (', smallest alpha first, those on fewer than 10 images last', ', largest alpha first', '')
     """
 
     by: str = ""
     largest_first: bool = False
+    least_images: int = 0
+
+    def sorted(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The table in this order."""
+        if not self.by:
+            return table
+        ordered = table.sort_values(self.by, ascending=not self.largest_first, kind="stable")
+        few = self._few(ordered)
+        return ordered if few is None else ordered.iloc[few.argsort(kind="stable")]
+
+    def said(self, table: pd.DataFrame) -> str:
+        """What the heading of the table says of it."""
+        if not self.by or len(table) < 2:
+            return ""
+        few = self._few(table)
+        last = (
+            ""
+            if few is None or few.all() or not few.any()
+            else f", those on fewer than {self.least_images} images last"
+        )
+        return f", {'largest' if self.largest_first else 'smallest'} {self.by} first{last}"
+
+    def _few(self, table: pd.DataFrame) -> NDArray[np.bool_] | None:
+        if not self.least_images:
+            return None
+        return np.asarray(table["images"] < self.least_images)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which rows of tables are shown, and in which order.
+
+    Parameters
+    ----------
+    order : Order
+        That of tables which have its column; else each has its usual one.
+    top : int
+        How many are shown; 0 for all.
+    """
+
+    order: Order = Order()
     top: int = SHOWN_ROWS
 
-    def of(self, table: pd.DataFrame, usual: str) -> tuple[pd.DataFrame, int]:
-        """The rows to show, and how many are left out; `usual` is the order of `Answer.shown`."""
-        column, falls = usual.removeprefix("-"), usual.startswith("-")
-        if self.by in table.columns:
-            column, falls = self.by, self.largest_first
-        if column in table.columns:
-            table = table.sort_values(column, ascending=not falls, kind="stable")
-        shown = table if self.top == 0 else table.head(self.top)
-        return shown, len(table) - len(shown)
+    def order_of(self, table: pd.DataFrame, usual: Order) -> Order:
+        """The order of a table."""
+        return self.order if self.order.by in table.columns else usual
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +113,8 @@ class Answer:
         Numbers and words about the whole, for JSON: numbers, text, arrays, lists and mappings of them.
     tables : mapping of str to DataFrame
         Name of a CSV file, without its ending, -> what stands in it.
-    shown : mapping of str to str
-        The tables that the terminal and a summary show the beginning of -> the column that puts first what matters,
-        smallest value first, or largest with a minus before it; "" where the table is in that order.
+    shown : mapping of str to Order
+        The tables that the terminal and a summary show the beginning of -> the order that puts first what matters.
     score : float, optional
         What ``--fail-under`` looks at.
     files : mapping of str to callable
@@ -92,7 +128,7 @@ class Answer:
     --------
     >>> import pandas as pd
     >>> raters = pd.DataFrame({"rater": ["bob", "ann"], "alpha": [0.75, 0.5]})
-    >>> answer = Answer("Two raters.", {"alpha": float("nan")}, {"raters": raters}, {"raters": "alpha"})
+    >>> answer = Answer("Two raters.", {"alpha": float("nan")}, {"raters": raters}, {"raters": Order("alpha")})
     >>> print(answer.as_text(Rows(top=1)))
     Two raters.
     <BLANKLINE>
@@ -107,7 +143,7 @@ class Answer:
     text: str
     results: Mapping[str, Any]
     tables: Mapping[str, pd.DataFrame]
-    shown: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[str, Order] = field(default_factory=dict)
     score: float | None = None
     files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
     failed: tuple[str, ...] = ()
@@ -122,12 +158,14 @@ class Answer:
 
         Examples
         --------
-        >>> print(Answer("One rater.", {}, {}).as_markdown("kalos-core agreement", failed=["mean alpha: too low"]))
+        >>> print(
+        ...     Answer("One rater.", {}, {}).as_markdown("kalos-core agreement", failed=["mean alpha: too low"]), end=""
+        ... )
         ## kalos\-core agreement
         <BLANKLINE>
-        **Failed:** mean alpha: too low
+        **Failed:** mean alpha\: too low
         <BLANKLINE>
-        One rater\.
+        One rater.
         """
         parts = [f"## {markdown_source(title, None)}", *(f"**Failed:** {_prose(reason)}" for reason in failed)]
         parts += [_prose(line) for line in self.text.splitlines() if line]
@@ -136,14 +174,13 @@ class Answer:
 
     def _section(self, name: str, rows: Rows, write: Callable[[pd.DataFrame], str], mark: str = "") -> str:
         """A table under its name and order; it says how many rows are left out."""
-        table, usual = self.tables[name], self.shown[name]
-        shown, left_out = rows.of(table, usual)
-        own = rows.by in table.columns
-        by, falls = (rows.by, rows.largest_first) if own else (usual.removeprefix("-"), usual.startswith("-"))
-        order = f", {'largest' if falls else 'smallest'} {by} first" if by and len(table) > 1 else ""
-        end = "\n" if mark else ""
+        table, end = self.tables[name], "\n" if mark else ""
+        order = rows.order_of(table, self.shown[name])
+        shown = order.sorted(table)
+        shown = shown if rows.top == 0 else shown.head(rows.top)
+        left_out = len(table) - len(shown)
         more = f"\n{end}... {number_of(left_out, 'row')} left out; --top {len(table)} shows all" if left_out else ""
-        return f"{mark}{name}{order}\n{end}{write(shown)}{more}"
+        return f"{mark}{name}{order.said(table)}\n{end}{write(shown)}{more}"
 
     def as_record(self) -> dict[str, Any]:
         """For JSON: everything, what is undefined as None, as `strict` says."""

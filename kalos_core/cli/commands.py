@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO
 
 from kalos_core import InputError, KalosWarning, __version__
-from kalos_core.cli.answers import Answer, Rows, as_json, progress_bar, write_folder
+from kalos_core.cli.answers import Answer, Order, Rows, as_json, progress_bar, write_folder
 from kalos_core.cli.helping import EXIT_CODES, FormatHelp, Formatter, add_options, as_typed, completed
 from kalos_core.cli.options import CHECKS, INPUT, OUTPUT, STREAM, Flag, Given, check_new_folder, joined, read_config
 from kalos_core.cli.streams import drop_output, prepare_output, received, show
@@ -182,7 +182,7 @@ class Output:
     def rows(self) -> Rows:
         """Rows of tables that are shown."""
         found = self.values
-        return Rows(found.get("sort", ""), bool(found.get("reverse")), found.get("top", Rows().top))
+        return Rows(Order(found.get("sort", ""), bool(found.get("reverse"))), found.get("top", Rows().top))
 
     def check(self) -> None:
         """Whether it can be written and shown so; to be asked before long work.
@@ -220,7 +220,7 @@ class Output:
             if self.values.get(name, STREAM) != STREAM:
                 write_whole(Path(self.values[name]), text())
         if not self.streamed:
-            _warn_of_column(self.rows.by, answer)
+            _warn_of_column(self.rows.order.by, answer)
             show(named(answer.as_text(self.rows)))
         elif self.streamed == ["csv"]:
             show(_csv(answer, self.values["csv"]))

@@ -181,8 +181,9 @@ def as_typed(message: str, options: Iterable[Flag]) -> str:
     >>> as_typed("name it by sizes= (--sizes)", options)
     'name it by --sizes'
     """
-    flags = {option.argument or option.name: option.flag for option in options}
-    flags |= {option.name: option.flag for option in options if option.name not in flags}
+    others = {option.argument: option.flag for option in options if option.argument not in ("", option.name)}
+    flags = others | {option.name: option.flag for option in options}
+    flags |= {name: flag for name, flag in others.items() if message.startswith(f"{name}: ")}
     names = "|".join(sorted(map(re.escape, flags), key=len, reverse=True))
     if not names:
         return message

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kalos_core import LabelTable, agreement, check_independence, sparse_agreement, unit_agreement
-from kalos_core.cli.answers import Answer
+from kalos_core.cli.answers import Answer, Order
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import agreement_of
 from kalos_core.cli.options import INPUT, Flag, Given, options_of
@@ -79,7 +79,7 @@ def _labels(given: Given) -> Answer:
         f"mean alpha {mean:.3f} over {known:,} of {number_of(len(alpha), 'question')}, "
         f"{number_of(len(found.disputes), 'dispute')}"
     )
-    least_first = {"questions": "alpha", "raters": "to_majority", "skill": "skill"}
+    least_first = {"questions": Order("alpha"), "raters": Order("to_majority"), "skill": Order("skill")}
     shown = {name: by for name, by in least_first.items() if name in tables}
     headlines = [f"{truth.question}: {truth.headline}" for truth in found.truth]
     return Answer("\n".join([text, *headlines]), results, tables, shown, mean)
@@ -133,11 +133,11 @@ def _sparse_answer(value: float, interval: Any, independence: Independence, item
     text = (
         f"probability that two raters agree: {value:.3f}{within} over {number_of(len(items), 'item')}\n{independence!r}"
     )
-    return Answer(text, results, {"items": items, "counts": independence.to_pandas()}, {"counts": ""}, value)
+    return Answer(text, results, {"items": items, "counts": independence.to_pandas()}, {"counts": Order()}, value)
 
 
 _QUESTION = Flag(
-    "question", str, "Of image-level labels: the group or concept; needed where there are several.", group=INPUT
+    "question", str, "Group or concept of image-level labels; needed where there are several.", group=INPUT
 )
 
 COMMANDS = (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from kalos_core import InputError, LabelStack, boundary_agreement, pixel_agreement, region_agreement
-from kalos_core.cli.answers import Answer, numbers_of
+from kalos_core.cli.answers import Answer, Order, numbers_of
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import MORE, Flag, Given, options_of
 from kalos_core.cli.reading import OF_LABEL_MAPS, OF_MASKS, label_stacks_of, stacks_of
@@ -66,7 +66,7 @@ def _pixels(given: Given) -> Answer:
         results["regions"] = {"count": len(regions), "area": regions.area.sum()}
         tables["regions"] = _sides(regions)
         notes.append(regions.headline)
-    least_first = {"raters": "kappa", "pairs": "f1", "properties": ""}
+    least_first = {"raters": Order("kappa"), "pairs": Order("f1"), "properties": Order()}
     shown = {name: by for name, by in least_first.items() if name in tables}
     return Answer("\n".join([repr(found), *notes]), results, tables, shown, found.mean_f1)
 
@@ -86,7 +86,7 @@ def _divisions(given: Given) -> Answer:
     if not found.raters_are_local:
         tables["pairs"] = found.by_rater_pair()
     summary = found.summary()
-    shown = {"pairs": "adjusted_rand"} if "pairs" in tables else {}
+    shown = {"pairs": Order("adjusted_rand")} if "pairs" in tables else {}
     return Answer(repr(found), summary, tables, shown, summary["adjusted_rand"])
 
 
@@ -116,7 +116,7 @@ def _truth(given: Given) -> Answer:
         f"Truth of {number_of(len(files), 'image')} by STAPLE of all classes at once: raters are right at "
         f"{percent_text(means.min())} to {percent_text(means.max())} of pixels"
     )
-    return Answer(text, results, tables, {"raters": "accuracy"}, files=files)
+    return Answer(text, results, tables, {"raters": Order("accuracy")}, files=files)
 
 
 def _tables_of(found: ClassStaple) -> dict[str, pd.DataFrame]:

@@ -29,7 +29,7 @@ from kalos_core import (
     unit_truth,
     variations,
 )
-from kalos_core.cli.answers import Answer, numbers_of
+from kalos_core.cli.answers import Answer, Order, numbers_of
 from kalos_core.cli.commands import Command
 from kalos_core.cli.options import CHECKS, MORE, Flag, Given, options_of
 from kalos_core.cli.reading import (
@@ -43,12 +43,14 @@ from kalos_core.consensus import UnitTruth
 from kalos_core.convergence import read_models
 from kalos_core.convergence.study import PlacedModel, convergence_study
 from kalos_core.diagnostics import Sensitivity
+from kalos_core.diagnostics.classes import LEAST_IMAGES
 from kalos_core.diagnostics.comparison import Differences
 from kalos_core.display import bracketed, number_of, signed
 from kalos_core.errors import InputError, Undefined, listed, lookup, or_reason, warn
 from kalos_core.nominal import GradeAgreement, attributes_table, label_findings
 from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.pixels import unit_boundaries
+from kalos_core.pixels.rater_boundaries import check_outlines
 from kalos_core.sharding import Sharded
 from kalos_core.variation import VARIATION_TYPES
 
@@ -75,8 +77,14 @@ DIAGNOSES: dict[str, Callable[[Agreement], Any]] = {
 """Name of a table of `agreement` -> what it shows."""
 
 
-LEAST_FIRST = {"classes": "alpha", "raters": "vitality", "pairs": "alpha", "next": "", "sensitivity": ""}
-"""Tables of `agreement` that are shown -> the column whose smallest value comes first."""
+LEAST_FIRST = {
+    "classes": Order("alpha", least_images=LEAST_IMAGES),
+    "raters": Order("vitality"),
+    "pairs": Order("alpha"),
+    "next": Order(),
+    "sensitivity": Order(),
+}
+"""The tables of `agreement` that are shown, each with its order."""
 
 
 def agreement_of(given: Given, path: Path) -> Agreement:
@@ -88,6 +96,8 @@ def _agreement(given: Given) -> Answer:
     source = annotations_or_shards(given, given["labels"])
     if isinstance(source, Sharded):
         _refuse_of_shards(given)
+    elif given.get("boundaries"):
+        check_outlines(source)
     result = agreement(source, **given.of(agreement))
     diagnoses = {name: or_reason(diagnosis, result) for name, diagnosis in DIAGNOSES.items()}
     notes: list[str] = []
@@ -172,7 +182,7 @@ def _variations(given: Given) -> Answer:
         f"{number_of(len(found), 'finding')} of {number_of(annotations, 'annotation')} of {number_of(raters, 'rater')}"
     )
     results = {"counts": counts, "rates": rates, "identical_share": found.identical_share}
-    shown = {"types": "", "raters": "", "confusions": "-count"}
+    shown = {"types": Order(), "raters": Order(), "confusions": Order("count", largest_first=True)}
     return Answer(text, results, tables, shown)
 
 
@@ -219,7 +229,7 @@ def _convergence(given: Given) -> Answer:
         "subset_mean": result.convergence.mean,
         **numbers_of(result, "images", "images_per_replicate", "thresholds"),
     }
-    shown = {"summary": "", **({"models": "-map"} if placed else {}), "classes": "ap"}
+    shown = {"summary": Order(), **({"models": Order("map", largest_first=True)} if placed else {})}
     return Answer(str(result), results, tables, shown, result.whole_convergence)
 
 
@@ -270,7 +280,7 @@ def _compare(given: Given) -> Answer:
         "fail_if_rater_worse": _worse(found.raters, found.raters.is_worse, "rater {}"),
     }
     failed = [reason for option in checks for reason in worse[option.name]]
-    shown = {"classes": "difference", "raters": "difference"}
+    shown = {"classes": Order("difference", least_images=LEAST_IMAGES), "raters": Order("difference")}
     return Answer(text, results, tables, shown, new.alpha, failed=tuple(failed))
 
 
@@ -331,7 +341,7 @@ def _attributes(given: Given) -> Answer:
         "notes": notes,
     }
     text = "\n".join([*(each.headline for each in known.values()), *notes])
-    return Answer(text, results, {"coefficients": attributes_table(known.values())}, {"coefficients": ""}, mean)
+    return Answer(text, results, {"coefficients": attributes_table(known.values())}, {"coefficients": Order()}, mean)
 
 
 _ATTRIBUTE = Flag("attribute", str, "Name of the attribute, such as malignancy; by default all of the file.")
@@ -393,7 +403,7 @@ COMMANDS = (
         "the threshold, and the similarity, that tell agreement from chance",
         _calibrate,
         (LABELS_OR_SHARDS,),
-        (*options_of(calibrate), *(option for option in OF_ANNOTATIONS if option.name != "coordinates"), DASK),
+        (*options_of(calibrate), *OF_ANNOTATIONS, DASK),
         example="labels.json --similarities box_iou centroid --bootstrap 20",
         tables=("calibration", "sizes"),
     ),

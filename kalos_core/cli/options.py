@@ -112,7 +112,7 @@ class Flag:
         found = _converted(value, self.kind, where)
         _check_range(self.declared, found, where)
         if self.path and isinstance(found, str) and found != STREAM:
-            _check_path(Path(found), self.path, where)
+            check_path(Path(found), self.path, where)
         return found
 
     def read(self, texts: Sequence[str], where: str) -> Any:
@@ -196,7 +196,19 @@ def check_new_folder(path: Path) -> None:
         raise InputError(f"{path}: expected a folder to write to, got {nearest}, which is none")
 
 
-def _check_path(path: Path, kind: str, where: str) -> None:
+def check_path(path: Path, kind: str, where: str) -> None:
+    """Whether a path is of a kind as in `Flag`; to be asked before long work.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> check_path(Path("absent.json"), "file", "--model")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: --model: expected a file that can be read, got absent.json: nothing there
+    """
     if kind == "new":
         check_new_file(path)
     elif kind == "new folder":

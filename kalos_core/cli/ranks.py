@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core import Annotations, ConceptTruths, InputError, rank_systems, read_coco
-from kalos_core.cli.answers import Answer, numbers_of
+from kalos_core.cli.answers import Answer, Order, numbers_of
 from kalos_core.cli.commands import Command
-from kalos_core.cli.options import Flag, Given, options_of
+from kalos_core.cli.options import Flag, Given, check_path, options_of
 from kalos_core.cli.reading import (
     OF_ANNOTATIONS,
     OF_TABLES,
@@ -32,7 +32,10 @@ from kalos_core.readers.column_names import find_label_columns
 
 
 def _rank(given: Given) -> Answer:
-    if not _files(given):
+    files = _files(given)
+    for file in files.values():
+        check_path(Path(file), "file", "--predictions")
+    if not files:
         raise InputError(
             "--predictions: expected the files of one model or more, such as --predictions net=net.json, got none"
         )
@@ -55,7 +58,7 @@ def _rank_classifiers(given: Given) -> Answer:
     }
     text = f"{number_of(len(found.systems), 'classifier')} with each of {number_of(len(found.truths), 'reference')}"
     tables_found = {"classifiers": found.to_pandas(), "concepts": found.by_concept()}
-    return Answer("\n".join([text, *undefined]), results, tables_found, {"classifiers": ""})
+    return Answer("\n".join([text, *undefined]), results, tables_found, {"classifiers": Order()})
 
 
 def read_scores(path: Path, given: Given) -> dict[Hashable, dict[str, float]]:
@@ -131,7 +134,7 @@ def _rank_detectors(given: Given) -> Answer:
         f"{number_of(len(found.models), 'model')} by mAP with each of {number_of(len(found.truths), 'rater')} as "
         "reference"
     )
-    return Answer("\n".join([text, *ranking.undefined]), results, {"models": found.to_pandas()}, {"models": ""})
+    return Answer("\n".join([text, *ranking.undefined]), results, {"models": found.to_pandas()}, {"models": Order()})
 
 
 def _named(entry: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kalos_core import NoiseModel, write_coco
-from kalos_core.cli.answers import Answer
+from kalos_core.cli.answers import Answer, Order
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import LABELS
 from kalos_core.cli.options import OUTPUT, STREAM, Flag, Given, options_of
@@ -21,10 +21,11 @@ from kalos_core.noise.reference import prepare_reference
 
 
 def _noise(given: Given) -> Answer:
+    ready = _model(given)
     annotations = annotations_of(given, given["labels"])
     if "generate" in given.values:
         prepare_reference(annotations, given.get("reference"), len(given.get("schools") or [1]))  # before the fit
-    model = _model(given) or NoiseModel.fit(annotations, **given.of(NoiseModel.fit))
+    model = ready or NoiseModel.fit(annotations, **given.of(NoiseModel.fit))
     tables = {"parameters": model.to_pandas()}
     lines = [f"{number_of(len(tables['parameters']), 'parameter')} of how raters differ, from {given['labels']}"]
     results: dict[str, object] = {"model": json.loads(model.to_json())}
@@ -41,7 +42,7 @@ def _noise(given: Given) -> Answer:
         lines.append(f"{given['generate']}: {made!r}")
     if "save" in given.values:
         _write(given, "save", lambda path: write_whole(path, model.to_json()), printed)
-    return Answer("\n".join(lines), results, tables, dict.fromkeys(tables, ""), printed=printed)
+    return Answer("\n".join(lines), results, tables, dict.fromkeys(tables, Order()), printed=printed)
 
 
 def _write(given: Given, option: str, write: Callable[[Path], object], printed: dict[str, str]) -> None:
@@ -63,8 +64,8 @@ def _model(given: Given) -> NoiseModel | None:
 
 
 def _experiments(given: Given) -> Answer:
-    annotations = annotations_of(given, given["labels"])
     options = {**given.of(run_experiments), "model": _model(given), "progress": given.progress}
+    annotations = annotations_of(given, given["labels"])
     result = run_experiments(annotations, **options)
     claims = result.claims()
     rows = [(claim.source, claim.statement, claim.verdict, claim.found) for claim in claims]

@@ -39,7 +39,7 @@ Shifts = Annotated[
     str | None,
     Option(
         "How far annotations may be moved",
-        "What becomes of a shift that parts an annotation from its reference; by default as the model or preset has "
+        "Treatment of a shift that parts an annotation from its reference; by default as the model or preset has "
         "it. A strong magnitude parts annotations either way.",
         choices={
             "matched": "drawn again at magnitude 1, since the rate counts annotations unmatched at 0.5",

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from kalos_core import Annotations, KalosWarning, agreement, calibrate, compare, nominal_alpha, read_coco, write_coco
-from kalos_core.cli import COMMANDS, main
+from kalos_core.cli import main
 from tests.readers.cases import write
 from tests.readers.test_coco import NO_LISTS
 from tests.tiers import extended
@@ -198,15 +198,6 @@ def test_a_terminal_may_know_no_greek_and_a_reader_of_the_text_may_stop(labels):
         program.stdout.close()
         assert program.stderr.read() == "mean alpha: expected at least 0.99, got 0.9432\n"
         assert program.wait() == 1
-
-
-def test_every_command_explains_itself(capsys):
-    for command in COMMANDS:
-        with pytest.raises(SystemExit) as end:
-            main([command.name, "--help"])
-        text = capsys.readouterr().out
-        assert end.value.code == 0
-        assert [option.flag for option in command.all_options if option.flag not in text or not option.help] == []
 
 
 def test_attributes_by_name_and_all(files, found_by, capsys):
