@@ -68,11 +68,9 @@ class Order:
         if not self.by or len(table) < 2:
             return ""
         few = self._few(table)
-        last = (
-            ""
-            if few is None or few.all() or not few.any()
-            else f", those on fewer than {self.least_images} images last"
-        )
+        some = few is not None and few.any()
+        which = "all" if few is None or few.all() else "those"
+        last = f", {which} on fewer than {self.least_images} images{' last' * (which == 'those')}" if some else ""
         return f", {'largest' if self.largest_first else 'smallest'} {self.by} first{last}"
 
     def _few(self, table: pd.DataFrame) -> NDArray[np.bool_] | None:

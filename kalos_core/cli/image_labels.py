@@ -120,19 +120,19 @@ def _sparse_objects(given: Given) -> Answer:
     found = unit_agreement(result, **given.of(unit_agreement))
     items = found.to_pandas()
     items["image"] = result.annotations.images[found.image]
-    return _sparse_answer(found.value, found.interval, found.independence, items)
+    return _sparse_answer(found.value, found.interval, found.independence, items, f" of {result.notation}")
 
 
-def _sparse_answer(value: float, interval: Any, independence: Independence, items: pd.DataFrame) -> Answer:
+def _sparse_answer(
+    value: float, interval: Any, independence: Independence, items: pd.DataFrame, of: str = ""
+) -> Answer:
     results = {
         "value": value,
         "interval": interval,
         "independence": {"rho": independence.rho, "p": independence.p, "doubtful": independence.doubtful},
     }
-    within = bracketed(interval)
-    text = (
-        f"probability that two raters agree: {value:.3f}{within} over {number_of(len(items), 'item')}\n{independence!r}"
-    )
+    found = f"probability that two raters agree: {value:.3f}{bracketed(interval)}"
+    text = f"{found} over {number_of(len(items), 'item')}{of}\n{independence!r}"
     return Answer(text, results, {"items": items, "counts": independence.to_pandas()}, {"counts": Order()}, value)
 
 

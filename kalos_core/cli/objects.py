@@ -178,9 +178,7 @@ def _variations(given: Given) -> Answer:
         tables["merged"] = found.merged.to_pandas().drop(columns="number")
         tables["findings"] = found.to_pandas()
     annotations, raters = int(found.annotations_of_raters.sum()), len(rates)
-    text = (
-        f"{number_of(len(found), 'finding')} of {number_of(annotations, 'annotation')} of {number_of(raters, 'rater')}"
-    )
+    text = f"{found.headline}\n{number_of(annotations, 'annotation')} of {number_of(raters, 'rater')}"
     results = {"counts": counts, "rates": rates, "identical_share": found.identical_share}
     shown = {"types": Order(), "raters": Order(), "confusions": Order("count", largest_first=True)}
     return Answer(text, results, tables, shown)
@@ -318,14 +316,18 @@ FAIL_IF_WORSE = (
 def _attributes(given: Given) -> Answer:
     annotations = annotations_of(given, given["labels"])
     values = annotations.attributes
+    if not values:
+        raise InputError(
+            f"{given['labels']}: expected annotations that have attributes, such as a malignancy, got none"
+        )
     if "attribute" in given.values:
         lookup(values, given["attribute"], "attribute")
     names = [given["attribute"]] if "attribute" in given.values else list(values)
     more = given.of(attribute_agreement, without=("name",))
     result = agreement(annotations, **given.of(agreement))
-    if len(names) == 1 or not values:
+    if len(names) == 1:
         found: dict[str, GradeAgreement | Undefined] = {
-            name: attribute_agreement(result, name, **more) for name in names or [""]
+            name: attribute_agreement(result, name, **more) for name in names
         }
     else:
         found = {name: or_reason(partial(attribute_agreement, **more), result, name) for name in names}

@@ -131,8 +131,8 @@ def _rank_detectors(given: Given) -> Answer:
         "undefined": ranking.undefined,
     }
     text = (
-        f"{number_of(len(found.models), 'model')} by mAP with each of {number_of(len(found.truths), 'rater')} as "
-        "reference"
+        f"{number_of(len(found.models), 'model')} by mAP ({found.similarity_name}) with each of "
+        f"{number_of(len(found.truths), 'rater')} as reference"
     )
     return Answer("\n".join([text, *ranking.undefined]), results, {"models": found.to_pandas()}, {"models": Order()})
 
