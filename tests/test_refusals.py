@@ -93,7 +93,7 @@ def test_a_path_in_place_of_what_it_holds_is_answered_with_the_reader():
     tried, without = [], []
     for function in functions:
         first = next(iter(signature(function).parameters.values()), None)
-        if first is None or first.name not in FIRST or function.__name__ == "write_shards":
+        if first is None or first.name not in FIRST or function.__name__.startswith(("read_", "write_shards")):
             continue
         needed = [entry for entry in signature(function).parameters.values() if entry.default is entry.empty]
         with pytest.raises(InputError) as error:

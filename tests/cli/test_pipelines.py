@@ -136,7 +136,8 @@ def test_tables_begin_with_what_matters_and_say_what_is_left_out(capsys):
         shown = text.out.partition("classes")[2].partition("\n\n")[0].splitlines()
         return shown[0], [line.split()[0] for line in shown[2:4]], text
 
-    assert rows()[:2] == (", smallest alpha first", ["dog", "cat"])
+    few = ", all on fewer than 10 images"
+    assert rows()[:2] == (f", smallest alpha first{few}", ["dog", "cat"])
     assert rows("--sort", "alpha", "--reverse")[:2] == (", largest alpha first", ["cat", "dog"])
     assert "... 1 row left out; --top 2 shows all" in rows("--top", "1")[2].out
     assert "warning: --sort: expected a column of a table, category, alpha" in rows("--sort", "alhpa")[2].err
