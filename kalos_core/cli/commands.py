@@ -33,6 +33,14 @@ SHELLS = ("bash", "zsh", "fish")
 CONFIG = Flag("config", str, "YAML file with options, named as here, with underscores (on_invalid).", path="file")
 
 
+class Parser(argparse.ArgumentParser):
+    """One whose errors are two lines: what is wrong, and where help is."""
+
+    def error(self, message: str) -> Any:
+        """End with what is wrong."""
+        self.exit(UNUSABLE, f"{self.prog}: {message}\n{self.prog} --help lists what there is\n")
+
+
 @dataclass(frozen=True)
 class Command:
     """One command.
@@ -109,9 +117,7 @@ class Command:
         usual = " ".join(f"{name}.json" if name != "folder" else "shards/" for name, _ in self.inputs)
         return f"kalos-core {self.name} {self.example or usual}"
 
-    def add_to(
-        self, commands: argparse._SubParsersAction[argparse.ArgumentParser], *, completing: bool = False
-    ) -> None:
+    def add_to(self, commands: argparse._SubParsersAction[Parser], *, completing: bool = False) -> None:
         """Make it known to a parser; one that is for the completion of a shell lists all choices."""
         usage = " ".join(["kalos-core", self.name, *(name.upper() for name, _ in self.inputs), "[options]"])
         parser = commands.add_parser(
@@ -337,14 +343,6 @@ def _messages(said: Callable[[str], str]) -> Iterator[list[str]]:
         warnings.simplefilter("always", KalosWarning)
         warnings.showwarning = show
         yield found
-
-
-class Parser(argparse.ArgumentParser):
-    """One whose errors are two lines: what is wrong, and where help is."""
-
-    def error(self, message: str) -> Any:
-        """End with what is wrong."""
-        self.exit(UNUSABLE, f"{self.prog}: {message}\n{self.prog} --help lists what there is\n")
 
 
 def parser_of(commands: Sequence[Command], *, completing: bool = False) -> argparse.ArgumentParser:

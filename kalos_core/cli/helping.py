@@ -115,12 +115,11 @@ def add_option(parser: Any, option: Flag, *, hidden: bool = False, completing: b
             action.complete = completed(folder="folder" in option.path)
 
 
-def completed(*, folder: bool = False) -> dict[str, str]:
+def completed(*, folder: bool = False) -> Any:
     """What `shtab` completes as files, or as folders only."""
     import shtab
 
-    kind: dict[str, str] = shtab.DIRECTORY if folder else shtab.FILE
-    return kind
+    return shtab.DIRECTORY if folder else shtab.FILE
 
 
 def add_options(parser: Any, options: Sequence[Flag], formats: Set[str], *, completing: bool = False) -> None:
