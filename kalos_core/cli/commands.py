@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import io
 import math
 import sys
 import warnings
@@ -15,14 +14,13 @@ from pathlib import Path
 from typing import Any, Literal, TextIO
 
 from kalos_core import InputError, KalosWarning, __version__
-from kalos_core.cli.answers import Answer, Order, Rows, as_json, progress_bar, write_folder
+from kalos_core.cli.answers import Answer, Rows, progress_bar
 from kalos_core.cli.helping import EXIT_CODES, FormatHelp, Formatter, add_options, as_typed, completed
-from kalos_core.cli.options import CHECKS, INPUT, OUTPUT, STREAM, Flag, Given, check_new_folder, joined, read_config
+from kalos_core.cli.options import CHECKS, INPUT, OUTPUT, STREAM, Flag, Given, joined, read_config
+from kalos_core.cli.output import Output
 from kalos_core.cli.streams import drop_output, prepare_output, received, show
-from kalos_core.errors import listed
-from kalos_core.files import write_whole
 from kalos_core.results import strict
-from kalos_core.text import visible, write_csv
+from kalos_core.text import visible
 
 FAILED, UNUSABLE, INTERRUPTED, CLOSED = 1, 2, 130, 141
 """Exit codes: a check failed; the input, or an option, cannot be used; Ctrl-C; nobody reads standard error any more."""
@@ -99,7 +97,7 @@ class Command:
             text = "Write this table as CSV to standard output, whole, in place of the text."
             found.append(Flag("csv", Literal[self.tables], text, choices=choices))
             found += [
-                Flag("sort", str, "Column by which shown tables are sorted, smallest first; one of the CSV files."),
+                Flag("sort", str, "Column by which the tables that are shown are sorted, smallest first."),
                 Flag("reverse", bool, "Largest first, with --sort."),
                 Flag("top", int, "Rows of each table that are shown; 0 for all.", Rows().top),
             ]
@@ -158,99 +156,6 @@ class Command:
             for option in options
             if option.name in there
         }
-
-
-@dataclass(frozen=True)
-class Output:
-    """Where an answer goes, as options say.
-
-    Parameters
-    ----------
-    values : dict of str to object
-        The options of `Command` for it, by name.
-    out : Path, optional
-        The folder, unless an option names another.
-    streamed : list of str
-        The options that take standard output.
-    """
-
-    values: dict[str, Any]
-    out: Path | None
-    streamed: list[str]
-
-    @property
-    def folder(self) -> Path | None:
-        """For all of it, or None."""
-        given = self.values.get("out", self.out)
-        return None if given is None else Path(given)
-
-    @property
-    def rows(self) -> Rows:
-        """Rows of tables that are shown."""
-        found = self.values
-        return Rows(Order(found.get("sort", ""), bool(found.get("reverse"))), found.get("top", Rows().top))
-
-    def check(self) -> None:
-        """Whether it can be written and shown so; to be asked before long work.
-
-        Raises
-        ------
-        InputError
-        """
-        if self.folder is not None:
-            check_new_folder(self.folder)
-        if len(self.streamed) > 1:
-            flags = " and ".join(f"--{name}" for name in self.streamed)
-            raise InputError(f"{flags}: expected one of them on standard output, got both; give the other a file")
-        if self.rows.top < 0:
-            raise InputError(f"--top: expected a whole number of at least 0, got {self.rows.top}")
-
-    def write(self, record: dict[str, Any], answer: Answer, failed: Sequence[str], named: Callable[[str], str]) -> None:
-        """Write it, and print what belongs on standard output.
-
-        Raises
-        ------
-        InputError
-            If a file cannot be written.
-        """
-        title = f"kalos-core {record['command']}"
-        wanted = self.folder is not None or "json" in self.values
-        document = named(as_json({**record, **answer.as_record()})) if wanted else ""
-        if self.folder is not None:
-            write_folder(self.folder, document, answer)
-        texts = {
-            "json": lambda: document,
-            "summary": lambda: named(answer.as_markdown(title, self.rows, failed)),
-        }
-        for name, text in texts.items():
-            if self.values.get(name, STREAM) != STREAM:
-                write_whole(Path(self.values[name]), text())
-        if not self.streamed:
-            _warn_of_column(self.rows.order.by, answer)
-            show(named(answer.as_text(self.rows)))
-        elif self.streamed == ["csv"]:
-            show(_csv(answer, self.values["csv"]))
-        elif self.streamed == ["json"]:
-            show(named(as_json({**record, **answer.as_record()}, ascii=True)).rstrip())
-        elif self.streamed == ["summary"]:
-            show(texts["summary"]().rstrip())
-        else:
-            show(answer.printed[self.streamed[0]].rstrip())
-
-
-def _csv(answer: Answer, name: str) -> str:
-    if name not in answer.tables:
-        raise InputError(f"--csv: expected a table that this input has: {listed(answer.tables, 20)}, got {name}")
-    stream = io.StringIO()
-    write_csv(answer.tables[name], stream)
-    return stream.getvalue().rstrip("\n")
-
-
-def _warn_of_column(name: str, answer: Answer) -> None:
-    """A line on standard error where no table that is shown can be sorted as asked for."""
-    columns = {column: None for table in answer.shown for column in answer.tables[table].columns}
-    if name and name not in columns:
-        print(f"warning: --sort: expected a column of a table, {listed(columns, 40)}, got {name}", file=sys.stderr)
 
 
 def run_command(command: Command, arguments: argparse.Namespace) -> int:
