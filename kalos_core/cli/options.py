@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -238,7 +239,9 @@ def _converted(value: object, kind: Any, where: str) -> Any:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError:
-        raise InputError(f"{where}: expected {_expected(kind)}, got {repr_of(value)}") from None
+        near = difflib.get_close_matches(str(value), [str(word) for word in _words(kind)], 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise InputError(f"{where}: expected {_expected(kind)}, got {repr_of(value)}{hint}") from None
 
 
 def _expected(kind: Any) -> str:

@@ -139,6 +139,7 @@ REFUSED = {
     "compare - -": "old and new: expected one input from standard input (-), got 2",
     "agreement {labels} --json - --csv classes": "--json and --csv: expected one of them on standard output, got both",
     "agreement {labels} --bootstrap -1": "--bootstrap: expected a whole number of at least 0, got -1",
+    "agreement {labels} --similarity box_uoi": "got 'box_uoi'; did you mean box_iou?",
     "agreement {labels} --top -1": "--top: expected a whole number of at least 0, got -1",
     "experiments {outlined} --repeats 1 --magnitudes 1 --counts 2 --out {labels}/out": "expected a folder to write to",
 }
