@@ -24,14 +24,21 @@ def check_type(name: str, hint: Any, value: Any) -> None:
     if not _fits(hint, value):
         own = any(_is_own(get_origin(kind) or kind) for kind in _alternatives(hint))
         actual = type(value).__name__ if own else repr_of(value)
-        instead = "read_labels(path) reads a file" if _is_file(hint, value) else getattr(value, "_instead", "")
+        instead = _reader_of(hint, value) or getattr(value, "_instead", "")
         raise InputError(f"{name}: expected {_said(hint, value)}, got {actual}{instead and f'; {instead}'}")
 
 
 SEVERAL = (Sequence, Iterable, Set, list)
 
-READ = ("Annotations",)
-"""What many calls make: none is named."""
+READ = {
+    "Annotations": "read_labels(path) reads a file",
+    "LabelTable": "read_wide_labels(path) and read_long_labels(path) read a file",
+    "MaskStack": "read_mask_folders(path).stacks() reads a folder",
+}
+"""Name of a class that readers make -> what to say to whoever gives a path in place of it."""
+
+MADE_BY_MANY = ("Annotations", "LabelTable", "MaskStack")
+"""Classes that many calls make: none is named."""
 
 
 def _alternatives(hint: Any) -> tuple[Any, ...]:
@@ -76,10 +83,16 @@ def _is_own(kind: Any) -> bool:
     return own and not getattr(kind, "_is_protocol", False)
 
 
-def _is_file(hint: Any, value: Any) -> bool:
-    """Whether a path, or what a file holds, was given where the table is expected that a reader makes of it."""
-    made = any(getattr(kind, "__name__", "") in READ for kind in _alternatives(hint))
-    return made and isinstance(value, (str, os.PathLike, Mapping))
+def _reader_of(hint: Any, value: Any) -> str:
+    """How to get what is expected where a path, or what a file holds, was given; "" where it was neither."""
+    if not isinstance(value, (str, os.PathLike, Mapping)):
+        return ""
+    kinds = [get_origin(kind) or kind for kind in _alternatives(hint)]
+    read = [READ[kind.__name__] for kind in kinds if getattr(kind, "__name__", "") in READ]
+    made = [kind._call for kind in kinds if "annotations" in getattr(kind, "_call", "")]
+    return next(
+        iter([*read, *(call.replace("annotations", "read_labels(path)") + " begins with a file" for call in made)]), ""
+    )
 
 
 def _is_several(kind: Any, value: Any) -> bool:
@@ -118,5 +131,5 @@ def _said(hint: Any, value: Any) -> str:
             words.append("a function")
         elif kind is not NoneType and not hasattr(origin, "_instead"):
             name = getattr(kind, "__name__", str(kind))
-            words.append(f"{name}, the result of {call}" if call and name not in READ else name)
+            words.append(f"{name}, the result of {call}" if call and name not in MADE_BY_MANY else name)
     return " or ".join(dict.fromkeys(words))

@@ -68,6 +68,8 @@ class Option:
         What it is, in words, where Python's name of it says too little.
     check : callable, optional
         ``check(value, name)`` -> the value as it is used; in place of a check of the type and range.
+    flag : str
+        Its name on the command line, where a command has another option of the argument's name.
 
     Examples
     --------
@@ -91,6 +93,7 @@ class Option:
     known: Mapping[str, Any] | None = None
     type: str = ""
     check: Callable[[Any, str], Any] | None = None
+    flag: str = ""
 
     @property
     def about(self) -> str:
@@ -149,7 +152,7 @@ Replicates = Annotated[
         check=lambda value, name: check_replicates(value, name=name),
     ),
 ]
-Seed = Annotated[int, Option("Seed", "Of everything that is drawn: the same seed gives the same numbers.", low=0)]
+Seed = Annotated[int, Option("Seed", "Seed of everything that is drawn: the same seed gives the same numbers.", low=0)]
 
 
 @dataclass(frozen=True)

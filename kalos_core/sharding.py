@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, Protocol, TypeVar
@@ -77,7 +78,9 @@ def known_of(source: Table | Sharded[Table], pairs: object = None) -> Table:
 
 
 def instead_of(source: object) -> str:
-    """The way around, to be added to an error of a function that needs a table and is given shards."""
+    """The way around, to be added to an error of a function that needs a table and is given shards, or a path."""
+    if isinstance(source, (str, os.PathLike)):
+        return "; read_wide_labels(path) and read_long_labels(path) read a file"
     return f"; {source._instead}" if isinstance(source, Sharded) else ""
 
 

@@ -151,7 +151,7 @@ def csv_cell(value: Any) -> Any:
 
 
 def write_csv(table: pd.DataFrame, path: str | PathLike[str] | TextIO) -> None:
-    """Write a table as CSV in UTF-8; no cell and no name of a column is a formula (`csv_cell`).
+    """Write a table as CSV in UTF-8 to a file or a stream; no cell and no name of a column is a formula (`csv_cell`).
 
     Examples
     --------

@@ -4,6 +4,7 @@ import ast
 import contextlib
 import io
 import json
+import random
 import re
 import shutil
 from importlib import import_module
@@ -40,12 +41,14 @@ def name_of(page):
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
     """A folder like the clone's, with the examples and nothing else of it; new data sets are deleted at the end."""
-    shutil.copytree(EXAMPLE.parent, tmp_path / "docs" / "examples")
-    monkeypatch.chdir(tmp_path)
-    yield tmp_path
     import fiftyone as fo
 
-    for name in {"street"} & set(fo.list_datasets()):
+    known = set(fo.list_datasets())
+    shutil.copytree(EXAMPLE.parent, tmp_path / "docs" / "examples")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    yield tmp_path
+    for name in set(fo.list_datasets()) - known:
         fo.delete_dataset(name)
 
 
@@ -53,13 +56,30 @@ def clone(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", first(PAGES, 2), ids=name_of)
 @pytest.mark.usefixtures("clone")
 def test_examples_run(page):
+    run_page(page)
+
+
+@extended
+@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
+@pytest.mark.usefixtures("clone")
+def test_examples_run_again_and_in_any_order():
+    """Of all pages in one session, each page twice and each block twice in a row, as cells of a notebook are."""
+    order = PAGES * 2
+    random.Random(0).shuffle(order)
+    for page in order:
+        run_page(page, times=2)
+
+
+def run_page(page, times=1):
+    """Run the blocks of a page, each so often, and compare what they print."""
     names = {"__name__": page.stem}
     for number, block in enumerate(BLOCK.finditer(page.read_text(encoding="utf-8")), 1):
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(compile(block["code"], f"{name_of(page)}, example {number}", "exec"), names)
-        if block["output"] is not None:
-            assert printed.getvalue().split() == block["output"].split(), f"{name_of(page)}, example {number}"
+        for _ in range(times):
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(block["code"], f"{name_of(page)}, example {number}", "exec"), names)
+            if block["output"] is not None:
+                assert printed.getvalue().split() == block["output"].split(), f"{name_of(page)}, example {number}"
 
 
 def cells_of(path):

@@ -1,10 +1,12 @@
 """Input of a wrong type is an `InputError` that says what was expected; what is left out or assumed is said."""
 
 import warnings
+from inspect import isfunction, signature
 
 import numpy as np
 import pytest
 
+import kalos_core
 from kalos_core import Annotations, InputError, KalosWarning, LabelTable, draw_image
 from kalos_core.convergence import fit_line
 from kalos_core.nominal import rater_accuracy
@@ -34,7 +36,7 @@ def ranking():
         ),
         (lambda: Annotations.from_rows(5), "rows: expected several mappings, got 5"),
         (lambda: draw_image(ANNOTATIONS, 1, np.full((20, 20), np.nan)), "pixels: expected numbers .*, got NaN only"),
-        (lambda: pixel_agreement(5), "stacks: expected masks of one image or more, got 5"),
+        (lambda: pixel_agreement(5), "stacks: expected masks of one image or more, such as read_mask_folders.*, got 5"),
         (lambda: boundary_evaluation([5]), "image 1: expected a pair of scores and masks, got 5"),
         (lambda: ranking().result(skew=5), "skew: expected the ends of a range, got 5"),
     ],
@@ -78,3 +80,25 @@ def test_raters_who_are_local_to_an_image_are_no_truths_of_models():
     assert found.truths.tolist() == ["majority"]
     assert found.means.tolist() == named.means[2:].tolist()
     assert found.by_threshold.tolist() == named.by_threshold[:, 2:].tolist()
+
+
+FIRST = {"agreement", "agreement_a", "agreement_b", "annotations", "found", "source", "table", "values", "stacks"}
+"""Arguments that are made from a file."""
+
+
+def test_a_path_in_place_of_what_it_holds_is_answered_with_the_reader():
+    """Of every public function that takes annotations, labels, masks, or a result of them, but `write_shards`, which
+    takes a path, too."""
+    functions = [value for name, value in vars(kalos_core).items() if isfunction(value) and name[0] != "_"]
+    tried, without = [], []
+    for function in functions:
+        first = next(iter(signature(function).parameters.values()), None)
+        if first is None or first.name not in FIRST or function.__name__.startswith(("read_", "write_shards")):
+            continue
+        needed = [entry for entry in signature(function).parameters.values() if entry.default is entry.empty]
+        with pytest.raises(InputError) as error:
+            function(*["labels.json"] * len(needed))
+        tried.append(function.__name__)
+        without += [] if "read_" in str(error.value) else [f"{function.__name__}: {error.value}"]
+    assert len(tried) > 30
+    assert without == []

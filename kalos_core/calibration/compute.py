@@ -42,7 +42,8 @@ Similarities = Annotated[
     Named | Sequence[Named] | None,
     Option(
         "Similarities",
-        "What is calibrated, one or several; 'auto' takes that of the most exact shape that every annotation has.",
+        "One or several similarities to calibrate; 'auto' takes that of the most exact shape that every annotation "
+        "has.",
         type="one or several of: name in `SIMILARITIES`, `Similarity`, function",
         check=check_several,
     ),

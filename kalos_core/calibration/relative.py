@@ -26,8 +26,10 @@ Coordinates = Annotated[
     Literal["relative", "pixels"],
     Option(
         "Compare annotations of two images",
-        "What annotations of two images are compared in; shifts of equal size weigh more in smaller images.",
+        "Coordinates in which annotations of two images are compared; shifts of equal size weigh more in smaller "
+        "images.",
         choices=COORDINATES,
+        flag="compare_in",
     ),
 ]
 

@@ -30,8 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; 1 if what ``--fail-under`` looks at is below it; 2, with a message on standard error, where the input or an
-        option cannot be used.
+        0; 1 where a check failed (``--fail-under`` and the like); 2, with a message on standard error, where the input
+        or an option cannot be used; 130 where it was interrupted.
 
     Examples
     --------

@@ -1,26 +1,102 @@
-"""What a command answers, and how it is shown and written: text, JSON, and a folder of CSV tables."""
+"""What a command answers, and how it is shown and written: text, Markdown, JSON, and CSV tables."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.results import strict
+from kalos_core.text import markdown_source, visible, write_csv
 from kalos_core.text import plain as plain_text
-from kalos_core.text import visible, write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN_ROWS = 12
-"""Rows of a table on the terminal."""
+"""Rows of a table on the terminal and in a summary, unless `--top` says otherwise."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """The order of the rows of a table.
+
+    Parameters
+    ----------
+    by : str
+        The column that decides; "" for the table's own order.
+    largest_first : bool
+        Else the smallest value is first.
+    least_images : int
+        Rows on fewer images come last, as chance decides their values.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"category": ["cat", "dog", "cow"], "alpha": [0.9, 0.2, 0.5], "images": [30, 1, 20]})
+    >>> Order("alpha", least_images=10).sorted(table)["category"].tolist()
+    ['cow', 'cat', 'dog']
+    >>> Order("alpha", least_images=10).said(table), Order("alpha", largest_first=True).said(table), Order().said(table)
+    (', smallest alpha first, those on fewer than 10 images last', ', largest alpha first', '')
+    """
+
+    by: str = ""
+    largest_first: bool = False
+    least_images: int = 0
+
+    def sorted(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The table in this order."""
+        if not self.by:
+            return table
+        ordered = table.sort_values(self.by, ascending=not self.largest_first, kind="stable")
+        few = self._few(ordered)
+        return ordered if few is None else ordered.iloc[few.argsort(kind="stable")]
+
+    def said(self, table: pd.DataFrame) -> str:
+        """What the heading of the table says of it."""
+        if not self.by or len(table) < 2:
+            return ""
+        few = self._few(table)
+        some = few is not None and few.any()
+        which = "all" if few is None or few.all() else "those"
+        last = f", {which} on fewer than {self.least_images} images{' last' * (which == 'those')}" if some else ""
+        return f", {'largest' if self.largest_first else 'smallest'} {self.by} first{last}"
+
+    def _few(self, table: pd.DataFrame) -> NDArray[np.bool_] | None:
+        if not self.least_images:
+            return None
+        return np.asarray(table["images"] < self.least_images)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which rows of tables are shown, and in which order.
+
+    Parameters
+    ----------
+    order : Order
+        That of tables which have its column; else each has its usual one.
+    top : int
+        How many are shown; 0 for all.
+    """
+
+    order: Order = Order()
+    top: int = SHOWN_ROWS
+
+    def order_of(self, table: pd.DataFrame, usual: Order) -> Order:
+        """The order of a table."""
+        return self.order if self.order.by in table.columns else usual
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,42 +111,79 @@ class Answer:
         Numbers and words about the whole, for JSON: numbers, text, arrays, lists and mappings of them.
     tables : mapping of str to DataFrame
         Name of a CSV file, without its ending, -> what stands in it.
-    shown : tuple of str
-        The tables that the terminal shows the beginning of.
+    shown : mapping of str to Order
+        The tables that the terminal and a summary show the beginning of -> the order that puts first what matters.
     score : float, optional
         What ``--fail-under`` looks at.
     files : mapping of str to callable
         Name of a further file of the folder -> what writes it to a path.
+    failed : tuple of str
+        Why a check of the command's own failed, a sentence each.
+    printed : mapping of str to str
+        Name of an option that was given as ``-`` -> what stands on standard output for it.
     summary : str
-        What ``--summary`` writes: Markdown.
+        Markdown that stands for the text and the tables in a summary.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> answer = Answer(
-    ...     "One rater.", {"alpha": float("nan")}, {"raters": pd.DataFrame({"rater": ["ann"]})}, ("raters",)
-    ... )
-    >>> print(answer.as_text())
-    One rater.
+    >>> raters = pd.DataFrame({"rater": ["bob", "ann"], "alpha": [0.75, 0.5]})
+    >>> answer = Answer("Two raters.", {"alpha": float("nan")}, {"raters": raters}, {"raters": Order("alpha")})
+    >>> print(answer.as_text(Rows(top=1)))
+    Two raters.
     <BLANKLINE>
-    raters
-    rater
-      ann
-    >>> answer.as_record()
-    {'results': {'alpha': None}, 'tables': {'raters': [{'rater': 'ann'}]}}
+    raters, smallest alpha first
+    rater  alpha
+      ann  0.500
+    ... 1 row left out; --top 2 shows all
+    >>> answer.as_record()["results"], answer.as_record()["tables"]["raters"][0]
+    ({'alpha': None}, {'rater': 'bob', 'alpha': 0.75})
     """
 
     text: str
     results: Mapping[str, Any]
     tables: Mapping[str, pd.DataFrame]
-    shown: tuple[str, ...] = ()
+    shown: Mapping[str, Order] = field(default_factory=dict)
     score: float | None = None
     files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
+    failed: tuple[str, ...] = ()
+    printed: Mapping[str, str] = field(default_factory=dict)
     summary: str = ""
 
-    def as_text(self) -> str:
+    def as_text(self, rows: Rows = Rows()) -> str:
         """For a terminal: the text and the first rows of the tables to be shown."""
-        return visible("\n\n".join([self.text, *(f"{name}\n{_as_text(self.tables[name])}" for name in self.shown)]))
+        return visible("\n\n".join([self.text, *(self._section(name, rows, _as_text) for name in self.shown)]))
+
+    def as_markdown(self, title: str, rows: Rows = Rows(), failed: Sequence[str] = ()) -> str:
+        r"""For a pull request: a heading, which checks failed, the text, and the first rows of the tables.
+
+        Examples
+        --------
+        >>> print(
+        ...     Answer("One rater.", {}, {}).as_markdown("kalos-core agreement", failed=["mean alpha: too low"]), end=""
+        ... )
+        ## kalos\-core agreement
+        <BLANKLINE>
+        **Failed:** mean alpha\: too low
+        <BLANKLINE>
+        One rater.
+        """
+        parts = [f"## {markdown_source(title, None)}", *(f"**Failed:** {_prose(reason)}" for reason in failed)]
+        if self.summary:
+            return "\n\n".join([*parts[1:], self.summary.rstrip("\n")]) + "\n"
+        parts += [_prose(line) for line in self.text.splitlines() if line]
+        parts += [self._section(name, rows, _as_markdown, "### ") for name in self.shown]
+        return "\n\n".join(parts) + "\n"
+
+    def _section(self, name: str, rows: Rows, write: Callable[[pd.DataFrame], str], mark: str = "") -> str:
+        """A table under its name and order; it says how many rows are left out."""
+        table, end = self.tables[name], "\n" if mark else ""
+        order = rows.order_of(table, self.shown[name])
+        shown = order.sorted(table)
+        shown = shown if rows.top == 0 else shown.head(rows.top)
+        left_out = len(table) - len(shown)
+        more = f"\n{end}... {number_of(left_out, 'row')} left out; --top {len(table)} shows all" if left_out else ""
+        return f"{mark}{name}{order.said(table)}\n{end}{write(shown)}{more}"
 
     def as_record(self) -> dict[str, Any]:
         """For JSON: everything, what is undefined as None, as `strict` says."""
@@ -83,14 +196,34 @@ def numbers_of(found: object, *names: str) -> dict[str, Any]:
     return {name: getattr(found, name) for name in names}
 
 
+def _cells(table: pd.DataFrame, text: Callable[[str], str]) -> pd.DataFrame:
+    """A table whose texts are safe for where they go."""
+    return table.rename(columns=text).map(lambda cell: text(cell) if isinstance(cell, str) else cell)
+
+
 def _as_text(table: pd.DataFrame) -> str:
     if table.empty:
         return "(none)"
-    first = table.head(SHOWN_ROWS).rename(columns=plain_text)
-    head = first.map(lambda cell: plain_text(cell) if isinstance(cell, str) else cell)
-    text = head.to_string(index=False, float_format="{:.3f}".format, na_rep="-")
-    more = len(table) - SHOWN_ROWS
-    return f"{text}\n... and {more:,} more" if more > 0 else text
+    return _cells(table, plain_text).to_string(index=False, float_format="{:.3f}".format, na_rep="-")
+
+
+def _as_markdown(table: pd.DataFrame) -> str:
+    if table.empty:
+        return "(none)"
+    rows = [list(table.columns), *([_cell(value) for value in row] for row in table.itertuples(index=False))]
+    numbers = [kind.kind in "iuf" for kind in table.dtypes]
+    lines = [f"| {' | '.join(markdown_source(str(cell)) for cell in row)} |" for row in rows]
+    return "\n".join([lines[0], f"|{'|'.join('---:' if number else '---' for number in numbers)}|", *lines[1:]])
+
+
+def _cell(value: object) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _prose(text: str) -> str:
+    return markdown_source(text, None)
 
 
 def as_json(record: Mapping[str, Any], ascii: bool = False) -> str:
@@ -107,43 +240,6 @@ def as_json(record: Mapping[str, Any], ascii: bool = False) -> str:
 
 
 # ---- files ----
-
-
-def check_file(path: Path) -> None:
-    """Whether a file can be written; to be asked before long work.
-
-    Raises
-    ------
-    InputError
-        If it cannot.
-
-    Examples
-    --------
-    >>> check_file(Path("none/found.json"))
-    Traceback (most recent call last):
-    kalos_core.errors.InputError: none/found.json: expected a file in a folder that is there, got none
-    """
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise InputError(
-            f"{path}: expected a file in a folder that is there, got {'a folder' if path.is_dir() else 'none'}"
-        )
-
-
-def check_folder(path: Path) -> None:
-    """Whether a folder can be made and written to; to be asked before long work.
-
-    Raises
-    ------
-    InputError
-        If it cannot.
-
-    Examples
-    --------
-    >>> check_folder(Path("new/folder"))
-    """
-    nearest = next(folder for folder in (path, *path.absolute().parents) if os.path.lexists(folder))
-    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
-        raise InputError(f"{path}: expected a folder to write to, got {nearest}, which is none")
 
 
 @contextmanager

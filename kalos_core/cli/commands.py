@@ -3,39 +3,44 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import math
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from io import TextIOWrapper
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 from kalos_core import InputError, KalosWarning, __version__
-from kalos_core.cli.answers import (
-    Answer,
-    as_json,
-    check_file,
-    check_folder,
-    progress_bar,
-    write_folder,
-)
-from kalos_core.cli.options import Flag, Given, joined, read_config
-from kalos_core.files import write_whole
+from kalos_core.cli.answers import Answer, Rows, progress_bar
+from kalos_core.cli.helping import EXIT_CODES, FormatHelp, Formatter, add_options, as_typed, completed
+from kalos_core.cli.options import CHECKS, INPUT, OUTPUT, STREAM, Flag, Given, joined, read_config
+from kalos_core.cli.output import Output
+from kalos_core.cli.streams import drop_output, prepare_output, received, show
 from kalos_core.results import strict
 from kalos_core.text import visible
 
-BELOW, UNUSABLE = 1, 2
-"""Exit codes: the score is below ``--fail-under``; the input, or an option, cannot be used."""
+FAILED, UNUSABLE, INTERRUPTED, CLOSED = 1, 2, 130, 141
+"""Exit codes: a check failed; the input, or an option, cannot be used; Ctrl-C; nobody reads standard error any more."""
+
+SHELLS = ("bash", "zsh", "fish")
+"""Shells that a completion is made for."""
+
+CONFIG = Flag("config", str, "YAML file with options, named as here, with underscores (on_invalid).", path="file")
+
+
+class Parser(argparse.ArgumentParser):
+    """One whose errors are two lines: what is wrong, and where help is."""
+
+    def error(self, message: str) -> Any:
+        """End with what is wrong."""
+        self.exit(UNUSABLE, f"{self.prog}: {message}\n{self.prog} --help lists what there is\n")
 
 
 SCHEMA_VERSION = 1
 """Of the JSON of every command (`results.schema.json`); it grows when a field goes or changes its meaning."""
-
-SUMMARY = Flag("summary", str, help="file for a summary in Markdown, such as for a pull request; - for standard output")
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,10 @@ class Command:
         What ``--fail-under`` looks at; without it there is no such option.
     out : Path, optional
         Where ``--out`` is unless given.
-    summarised : bool
-        Whether its answer has a summary in Markdown.
+    example : str
+        Its arguments in the example of the help; by default its inputs.
+    tables : tuple of str
+        Its tables, for ``--csv``.
     """
 
     name: str
@@ -68,30 +75,74 @@ class Command:
     options: tuple[Flag, ...] = ()
     score: str = ""
     out: Path | None = None
-    summarised: bool = False
+    example: str = ""
+    tables: tuple[str, ...] = ()
 
     @property
     def all_options(self) -> tuple[Flag, ...]:
         """Its own and those of every command, each once."""
-        below = f"exit with code {BELOW} if {self.score} is below this, or undefined"
-        common = (
-            Flag("json", str, help="file for everything that was found, as JSON; - for standard output"),
-            Flag("out", str, help="folder for the same, and one CSV file a table", default=self.out),
-            Flag("progress", bool, help="a bar on standard error; by default if that is a terminal"),
-            *([SUMMARY] if self.summarised else []),
-            *([Flag("fail_under", float, help=below)] if self.score else []),
-        )
-        return joined((*self.options, *common))
+        return joined((*self.options, *self._output, *self._checks))
 
-    def add_to(self, commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-        """Make it known to a parser."""
-        parser = commands.add_parser(self.name, help=self.help, description=self.help, allow_abbrev=False)
+    @property
+    def formats(self) -> list[str]:
+        """Names of the formats of its input."""
+        return [name for option in self.options if option.name == "format" for name in option.choices if name != "auto"]
+
+    @property
+    def _output(self) -> tuple[Flag, ...]:
+        stream = f"; {STREAM} for standard output, in place of the text."
+        found = [
+            Flag("json", str, f"File for everything that was found, as JSON{stream}", path="new"),
+            Flag("summary", str, f"File for what is shown, as Markdown for a pull request{stream}", path="new"),
+            Flag("out", str, "Folder for the JSON document, and one CSV file a table.", self.out, path="new folder"),
+        ]
+        if self.tables:
+            choices = dict.fromkeys(self.tables, "")
+            text = "Write this table as CSV to standard output, whole, in place of the text."
+            found.append(Flag("csv", Literal[self.tables], text, choices=choices))
+            found += [
+                Flag("sort", str, "Column by which the tables that are shown are sorted, smallest first."),
+                Flag("reverse", bool, "Largest first, with --sort."),
+                Flag("top", int, "Rows of each table that are shown; 0 for all.", Rows().top),
+            ]
+        found.append(Flag("progress", bool, "Show a bar on standard error; by default if that is a terminal."))
+        return tuple(replace(option, group=OUTPUT) for option in found)
+
+    @property
+    def _checks(self) -> tuple[Flag, ...]:
+        below = f"Exit with code {FAILED} if {self.score} is below this, or undefined."
+        return (Flag("fail_under", float, below, group=CHECKS),) if self.score else ()
+
+    @property
+    def example_line(self) -> str:
+        """The example of the help, as it is typed."""
+        usual = " ".join(f"{name}.json" if name != "folder" else "shards/" for name, _ in self.inputs)
+        return f"kalos-core {self.name} {self.example or usual}"
+
+    def add_to(self, commands: argparse._SubParsersAction[Parser], *, completing: bool = False) -> None:
+        """Make it known to a parser; one that is for the completion of a shell lists all choices."""
+        usage = " ".join(["kalos-core", self.name, *(name.upper() for name, _ in self.inputs), "[options]"])
+        parser = commands.add_parser(
+            self.name,
+            help=self.help,
+            usage=usage,
+            description=f"{self.help[0].upper()}{self.help[1:]}.",
+            epilog=f"example:\n  {self.example_line}\n\n{EXIT_CODES}",
+            formatter_class=Formatter,
+            allow_abbrev=False,
+        )
         for name, text in self.inputs:
-            parser.add_argument(name, metavar=name.upper(), help=text)
-        group = parser.add_argument_group("options")
-        group.add_argument("--config", help="YAML file with options, named as in Python (on_invalid)")
-        for option in self.all_options:
-            option.add_to(group)
+            action: Any = parser.add_argument(name, metavar=name.upper(), help=text)
+            if completing:
+                action.complete = completed()
+        options = self.all_options
+        formats = list(dict.fromkeys(self.formats))
+        add_options(parser, [replace(CONFIG, group=INPUT), *options], set(formats), completing=completing)
+        if formats:
+            text = f"Explain the options for input in one format, and end: {', '.join(formats)}."
+            parser.add_argument(
+                "--help-format", action=FormatHelp, options=options, choices=formats, metavar="FORMAT", help=text
+            )
         parser.set_defaults(run_command=self)
 
     def given_in(self, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -100,13 +151,13 @@ class Command:
         Raises
         ------
         InputError
-            For a configuration file that cannot be used, or a value of another type.
+            For a configuration file that cannot be used, or a value of another type or out of range.
         """
-        config = read_config(Path(arguments.config), self.all_options) if arguments.config else {}
-        there = vars(arguments)
+        there, options = vars(arguments), self.all_options
+        config = read_config(Path(CONFIG.read(there["config"], CONFIG.flag)), options) if "config" in there else {}
         return config | {
             option.name: there[option.name] if option.is_switch else option.read(there[option.name], option.flag)
-            for option in self.all_options
+            for option in options
             if option.name in there
         }
 
@@ -117,60 +168,46 @@ def run_command(command: Command, arguments: argparse.Namespace) -> int:
     Returns
     -------
     int
-        0, or `BELOW`.
+        0, or `FAILED`.
 
     Raises
     ------
     InputError
     """
     values = command.given_in(arguments)
-    json, out = values.pop("json", None), values.pop("out", command.out)
     least, wanted = values.pop("fail_under", None), values.pop("progress", None)
-    summary = values.pop("summary", None)
-    if json == summary == "-":
-        raise InputError("--json and --summary: expected one of them on standard output, got both")
-    folder = None if out is None else Path(out)
-    if folder is not None:
-        check_folder(folder)
-    for file in (json, summary):
-        if file not in (None, "-"):
-            check_file(Path(file))
-    paths = {name: Path(getattr(arguments, name)) for name, _ in command.inputs}
+    options = command.all_options
+    streamed = [option.name for option in options if option.path == "new" and values.get(option.name) == STREAM]
+    streamed += ["csv"] if "csv" in values else []
+    names = [option.name for option in options if option.group == OUTPUT and option not in command.options]
+    output = Output({name: values.pop(name) for name in names if name in values}, command.out, streamed)
+    output.check()
+    inputs = {name: getattr(arguments, name) for name, _ in command.inputs}
     bar = sys.stderr.isatty() if wanted is None else wanted
-    with _messages() as messages, progress_bar(bar) as progress:
-        given = Given(values, paths, progress)
-        answer = command.run(given)
-    record = {
-        "schema_version": SCHEMA_VERSION,
-        "command": command.name,
-        "version": __version__,
-        "inputs": strict(paths),
-        "options": strict(values),
-        "warnings": messages,
-        "read": given.read,
-    }
-    if folder is not None or json is not None:
-        record |= answer.as_record()
-    if folder is not None:
-        write_folder(folder, as_json(record), answer)
-    if json not in (None, "-"):
-        write_whole(Path(json), as_json(record))
-    if summary not in (None, "-"):
-        write_whole(Path(summary), answer.summary)
-    if json != "-":
-        _show_assumed(given, messages)
-    if json == "-":
-        _show(as_json(record, ascii=True).rstrip())
-    else:
-        _show(answer.summary.rstrip() if summary == "-" else answer.as_text())
-    return _judge(command, answer, least)
-
-
-def _show(text: str) -> None:
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:  # whoever reads has read enough, such as `head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with received(inputs) as (paths, named):
+        with (
+            _messages(lambda text: as_typed(named(text), options)) as messages,
+            progress_bar(bar) as progress,
+        ):
+            given = Given(values, paths, progress, options=options)
+            answer = command.run(given)
+        failed = [*answer.failed, *_below(command, answer, least)]
+        record = {
+            "schema_version": SCHEMA_VERSION,
+            "command": command.name,
+            "version": __version__,
+            "inputs": strict(inputs),
+            "options": strict(values),
+            "warnings": messages,
+            "read": given.read,
+            "failed": failed,
+        }
+        if "json" not in output.streamed:
+            _show_assumed(given, messages)
+        output.write(record, answer, failed, named)
+    for reason in failed:
+        print(reason, file=sys.stderr)
+    return FAILED if failed else 0
 
 
 def _show_assumed(given: Given, warned: Sequence[str]) -> None:
@@ -182,21 +219,19 @@ def _show_assumed(given: Given, warned: Sequence[str]) -> None:
             print(visible(f"{Path(path).name}: {note}"), file=sys.stderr)
 
 
-def _judge(command: Command, answer: Answer, least: float | None) -> int:
-    is_undefined = answer.score is not None and math.isnan(answer.score)
-    if not is_undefined and (least is None or (answer.score is not None and answer.score >= least)):
-        return 0
-    if least is None:
-        print(f"{command.score}: undefined", file=sys.stderr)
-        return BELOW
-    score = "undefined" if answer.score is None or math.isnan(answer.score) else f"{answer.score:.4f}"
-    print(f"{command.score}: expected at least {least:g}, got {score}", file=sys.stderr)
-    return BELOW
+def _below(command: Command, answer: Answer, least: float | None) -> Iterator[str]:
+    """Why the score is not good enough."""
+    score = answer.score
+    is_undefined = score is None or math.isnan(score)
+    if least is None and score is not None and is_undefined:
+        yield f"{command.score}: undefined"
+    elif least is not None and (is_undefined or (score is not None and score < least)):
+        yield f"{command.score}: expected at least {least:g}, got {'undefined' if is_undefined else f'{score:.4f}'}"
 
 
 @contextmanager
-def _messages() -> Iterator[list[str]]:
-    """What the library warns of goes to standard error, one line each, and into a list."""
+def _messages(said: Callable[[str], str]) -> Iterator[list[str]]:
+    """What the library warns of goes to standard error, one line each, and into a list, as `said`."""
     found: list[str] = []
     with warnings.catch_warnings():
         usual = warnings.showwarning
@@ -211,13 +246,50 @@ def _messages() -> Iterator[list[str]]:
         ) -> None:
             if not issubclass(category, KalosWarning):
                 usual(message, category, filename, lineno, file, line)
-            elif str(message) not in found:
-                found.append(str(message))
-                print(f"warning: {message}", file=sys.stderr)
+            elif (text := said(str(message))) not in found:
+                found.append(text)
+                print(f"warning: {text}", file=sys.stderr)
 
         warnings.simplefilter("always", KalosWarning)
         warnings.showwarning = show
         yield found
+
+
+def parser_of(commands: Sequence[Command], *, completing: bool = False) -> argparse.ArgumentParser:
+    """The parser of all commands; one for the completion of a shell knows all choices and hides nothing."""
+    parser = Parser(
+        "kalos-core",
+        description="How far raters agree, and where not.",
+        epilog=f"kalos-core COMMAND --help explains a command.\n\n{EXIT_CODES}",
+        formatter_class=Formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    shells = f"Print the completion of a shell, and end: {', '.join(SHELLS)}. It needs kalos-fiftyone[completion]."
+    parser.add_argument("--completion", choices=SHELLS, metavar="SHELL", help=shells)
+    names = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for command in commands:
+        command.add_to(names, completing=completing)
+    return parser
+
+
+def completion_of(commands: Sequence[Command], shell: str) -> str:
+    """The script that completes commands, options, choices and files in a shell.
+
+    Raises
+    ------
+    InputError
+        Where the package that writes it is not installed.
+    """
+    try:
+        import shtab
+    except ImportError as error:
+        raise InputError(
+            "--completion: expected the package shtab, which writes completions, got none: "
+            "pip install 'kalos-fiftyone[completion]', or pip install shtab"
+        ) from error
+    script: str = shtab.complete(parser_of(commands, completing=True), shell)
+    return script
 
 
 def run(commands: Sequence[Command], arguments: Sequence[str] | None = None) -> int:
@@ -232,20 +304,44 @@ def run(commands: Sequence[Command], arguments: Sequence[str] | None = None) -> 
     Returns
     -------
     int
-        The exit code: 0, `BELOW`, or `UNUSABLE` with a message on standard error.
+        The exit code: 0, `FAILED`, `UNUSABLE` with a message on standard error, or `INTERRUPTED`.
     """
-    about = "How far raters agree, and where not."
-    parser = argparse.ArgumentParser("kalos-core", description=about, allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=__version__)
-    names = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in commands:
-        command.add_to(names)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal may know no Greek
-    options = parser.parse_args(arguments)
+    prepare_output()
+    known: Sequence[Flag] = ()
     try:
+        parser = parser_of(commands)
+        options, strange = parser.parse_known_args(arguments)
+        if options.completion is not None:
+            show(completion_of(commands, options.completion))
+            return 0
+        if "run_command" not in options:
+            parser.error("expected a command, got none")
+        known = options.run_command.all_options
+        if strange:
+            raise InputError(_unrecognized(strange, options.run_command))
         return run_command(options.run_command, options)
     except InputError as error:
-        print(error, file=sys.stderr)
+        print(visible(as_typed(str(error), known)), file=sys.stderr)
         return UNUSABLE
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        drop_output()
+        return CLOSED
+    finally:
+        _flush()
+
+
+def _unrecognized(strange: Sequence[str], command: Command) -> str:
+    """Which arguments there are not, with the option that is nearest to the first."""
+    near = difflib.get_close_matches(strange[0], [option.flag for option in command.all_options], 1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return f"unrecognized arguments: {' '.join(strange)}; {hint}kalos-core {command.name} --help lists all options"
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()

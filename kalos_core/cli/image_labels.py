@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kalos_core import LabelTable, agreement, check_independence, sparse_agreement, unit_agreement
-from kalos_core.cli.answers import Answer
+from kalos_core.cli.answers import Answer, Order
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import agreement_of
-from kalos_core.cli.options import Flag, Given, options_of
+from kalos_core.cli.options import INPUT, Flag, Given, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, OF_TABLES, TABLES, format_option, is_table, table_of
 from kalos_core.display import bracketed, number_of
 from kalos_core.errors import index_of
@@ -30,7 +30,9 @@ TABLE = (
 )
 
 _REFERENCE = Flag(
-    "reference", str | dict[Any, Any], help="the rater whom others are measured against, or item -> label"
+    "reference",
+    str | dict[Any, Any],
+    "The rater whom others are measured against, who is kept out of agreement; or a mapping of items to labels.",
 )
 
 
@@ -77,7 +79,8 @@ def _labels(given: Given) -> Answer:
         f"mean alpha {mean:.3f} over {known:,} of {number_of(len(alpha), 'question')}, "
         f"{number_of(len(found.disputes), 'dispute')}"
     )
-    shown = ("questions", "raters", *(name for name in ("skill",) if name in tables))
+    least_first = {"questions": Order("alpha"), "raters": Order("to_majority"), "skill": Order("skill")}
+    shown = {name: by for name, by in least_first.items() if name in tables}
     headlines = [f"{truth.question}: {truth.headline}" for truth in found.truth]
     return Answer("\n".join([text, *headlines]), results, tables, shown, mean)
 
@@ -117,23 +120,25 @@ def _sparse_objects(given: Given) -> Answer:
     found = unit_agreement(result, **given.of(unit_agreement))
     items = found.to_pandas()
     items["image"] = result.annotations.images[found.image]
-    return _sparse_answer(found.value, found.interval, found.independence, items)
+    return _sparse_answer(found.value, found.interval, found.independence, items, f" of {result.notation}")
 
 
-def _sparse_answer(value: float, interval: Any, independence: Independence, items: pd.DataFrame) -> Answer:
+def _sparse_answer(
+    value: float, interval: Any, independence: Independence, items: pd.DataFrame, of: str = ""
+) -> Answer:
     results = {
         "value": value,
         "interval": interval,
         "independence": {"rho": independence.rho, "p": independence.p, "doubtful": independence.doubtful},
     }
-    within = bracketed(interval)
-    text = (
-        f"probability that two raters agree: {value:.3f}{within} over {number_of(len(items), 'item')}\n{independence!r}"
-    )
-    return Answer(text, results, {"items": items, "counts": independence.to_pandas()}, ("counts",), value)
+    found = f"probability that two raters agree: {value:.3f}{bracketed(interval)}"
+    text = f"{found} over {number_of(len(items), 'item')}{of}\n{independence!r}"
+    return Answer(text, results, {"items": items, "counts": independence.to_pandas()}, {"counts": Order()}, value)
 
 
-_QUESTION = Flag("question", str, help="of image-level labels: the group or concept; not needed if there is only one")
+_QUESTION = Flag(
+    "question", str, "Group or concept of image-level labels; needed where there are several.", group=INPUT
+)
 
 COMMANDS = (
     Command(
@@ -143,6 +148,22 @@ COMMANDS = (
         (TABLE,),
         (_REFERENCE, *options_of(label_findings, without=("reference",)), *OF_TABLES),
         score="mean alpha of the questions",
+        example="labels.csv --reference ann --truth one_coin",
+        tables=(
+            "questions",
+            "raters",
+            "pairs",
+            "concepts",
+            "items",
+            "disputes",
+            "breaches",
+            "teams",
+            "rejected",
+            "grades",
+            "truth",
+            "skill",
+            "confusion",
+        ),
     ),
     Command(
         "sparse",
@@ -159,5 +180,7 @@ COMMANDS = (
             *OF_ANNOTATIONS,
         ),
         score="sparse agreement",
+        example="labels.csv --weights flat",
+        tables=("items", "counts"),
     ),
 )

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from kalos_core import InputError, LabelStack, boundary_agreement, pixel_agreement, region_agreement
-from kalos_core.cli.answers import Answer, numbers_of
+from kalos_core.cli.answers import Answer, Order, numbers_of
 from kalos_core.cli.commands import Command
-from kalos_core.cli.options import Flag, Given, options_of
+from kalos_core.cli.options import MORE, Flag, Given, options_of
 from kalos_core.cli.reading import OF_LABEL_MAPS, OF_MASKS, label_stacks_of, stacks_of
 from kalos_core.consensus import ClassStaple, staple_classes
 from kalos_core.display import number_of, percent_text
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 LOCAL = ("raters_are_local",)
 """What the reader says already."""
 
-REGIONS = Flag("regions", bool, help="the regions where raters differ most, with their area, too")
-BOUNDARIES = Flag("boundaries", bool, help="how far the boundaries of every two raters are from each other, too")
+REGIONS = Flag("regions", bool, "Also list the regions where raters differ most, with their area.", group=MORE)
+BOUNDARIES = Flag(
+    "boundaries", bool, "Also measure how far the boundaries of every two raters are from each other.", group=MORE
+)
 
 
 def _pixels(given: Given) -> Answer:
@@ -64,7 +66,8 @@ def _pixels(given: Given) -> Answer:
         results["regions"] = {"count": len(regions), "area": regions.area.sum()}
         tables["regions"] = _sides(regions)
         notes.append(regions.headline)
-    shown = tuple(name for name in tables if name not in ("images", "boundaries", "regions"))
+    least_first = {"raters": Order("kappa"), "pairs": Order("f1"), "properties": Order()}
+    shown = {name: by for name, by in least_first.items() if name in tables}
     return Answer("\n".join([repr(found), *notes]), results, tables, shown, found.mean_f1)
 
 
@@ -83,9 +86,8 @@ def _divisions(given: Given) -> Answer:
     if not found.raters_are_local:
         tables["pairs"] = found.by_rater_pair()
     summary = found.summary()
-    return Answer(
-        repr(found), summary, tables, tuple(name for name in tables if name == "pairs"), summary["adjusted_rand"]
-    )
+    shown = {"pairs": Order("adjusted_rand")} if "pairs" in tables else {}
+    return Answer(repr(found), summary, tables, shown, summary["adjusted_rand"])
 
 
 def _truth(given: Given) -> Answer:
@@ -114,7 +116,7 @@ def _truth(given: Given) -> Answer:
         f"Truth of {number_of(len(files), 'image')} by STAPLE of all classes at once: raters are right at "
         f"{percent_text(means.min())} to {percent_text(means.max())} of pixels"
     )
-    return Answer(text, results, tables, ("raters",), files=files)
+    return Answer(text, results, tables, {"raters": Order("accuracy")}, files=files)
 
 
 def _tables_of(found: ClassStaple) -> dict[str, pd.DataFrame]:
@@ -163,12 +165,14 @@ COMMANDS = (
         (
             *options_of(pixel_agreement, without=LOCAL),
             BOUNDARIES,
-            *options_of(boundary_agreement, without=("classes", "bootstrap", "seed")),  # those of both are the same
+            *options_of(boundary_agreement, without=("classes", "bootstrap", "seed"), group=MORE),  # the same of both
             REGIONS,
-            *options_of(disputed_regions, without=("classes",)),
+            *options_of(disputed_regions, without=("classes",), group=MORE),
             *OF_MASKS,
         ),
         score="mean F1",
+        example="masks --boundaries",
+        tables=("images", "raters", "pairs", "properties", "boundaries", "regions"),
     ),
     Command(
         "divisions",
@@ -177,6 +181,8 @@ COMMANDS = (
         (("masks", "folder of label maps with one folder a rater, or files of BSDS"),),
         (*options_of(region_agreement), *OF_LABEL_MAPS),
         score="mean adjusted Rand index",
+        example="masks --bootstrap 100",
+        tables=("images", "image_pairs", "pairs"),
     ),
     Command(
         "truth",
@@ -184,5 +190,7 @@ COMMANDS = (
         _truth,
         (("masks", "folder of label maps with one folder a rater, or files of BSDS"),),
         (*options_of(staple_classes), *OF_LABEL_MAPS),
+        example="masks --class-names '{1: cat}' --out truth",
+        tables=("classes", "raters", "confusion"),
     ),
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kalos_core import (
     Agreement,
@@ -28,9 +29,9 @@ from kalos_core import (
     unit_truth,
     variations,
 )
-from kalos_core.cli.answers import Answer, numbers_of
+from kalos_core.cli.answers import Answer, Order, numbers_of
 from kalos_core.cli.commands import Command
-from kalos_core.cli.options import Flag, Given, options_of
+from kalos_core.cli.options import CHECKS, MORE, Flag, Given, options_of
 from kalos_core.cli.reading import (
     DASK,
     OF_ANNOTATIONS,
@@ -42,11 +43,14 @@ from kalos_core.consensus import UnitTruth
 from kalos_core.convergence import read_models
 from kalos_core.convergence.study import PlacedModel, convergence_study
 from kalos_core.diagnostics import Sensitivity
-from kalos_core.display import number_of
-from kalos_core.errors import Undefined, or_reason
-from kalos_core.nominal import SKILL_MODELS, GradeAgreement, attributes_table
+from kalos_core.diagnostics.classes import LEAST_IMAGES
+from kalos_core.diagnostics.comparison import Differences
+from kalos_core.display import bracketed, number_of, signed
+from kalos_core.errors import InputError, Undefined, listed, lookup, or_reason, warn
+from kalos_core.nominal import GradeAgreement, attributes_table, label_findings
 from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.pixels import unit_boundaries
+from kalos_core.pixels.rater_boundaries import check_outlines
 from kalos_core.sharding import Sharded
 from kalos_core.variation import VARIATION_TYPES
 
@@ -56,12 +60,13 @@ if TYPE_CHECKING:
 LABELS = ("labels", "file or folder with the annotations of several raters, in any format")
 LABELS_OR_SHARDS = ("labels", f"{LABELS[1]}, or of shards")
 
-BOUNDARIES = Flag("boundaries", bool, help="how far outlines of the same object are apart, too")
+BOUNDARIES = Flag("boundaries", bool, "Also measure how far outlines of the same object are apart.", group=MORE)
 
-NEXT = Flag("next", int, help="how many images to name that one more rater should label, see next_to_rate")
+NEXT = Flag("next", int, "Also name so many images that one more rater should label.", group=MORE)
 
-TRUTH = Flag(
-    "truth", Literal[tuple(SKILL_MODELS)], help="estimate who is right and which units are objects, see unit_truth"
+TRUTH = replace(
+    options_of(label_findings, only=("truth",), group=MORE)[0],
+    help="Also estimate who is right and which units are objects, with raters who answer as this model says.",
 )
 
 DIAGNOSES: dict[str, Callable[[Agreement], Any]] = {
@@ -72,6 +77,16 @@ DIAGNOSES: dict[str, Callable[[Agreement], Any]] = {
 """Name of a table of `agreement` -> what it shows."""
 
 
+LEAST_FIRST = {
+    "classes": Order("alpha", least_images=LEAST_IMAGES),
+    "raters": Order("vitality"),
+    "pairs": Order("alpha"),
+    "next": Order(),
+    "sensitivity": Order(),
+}
+"""The tables of `agreement` that are shown, each with its order."""
+
+
 def agreement_of(given: Given, path: Path) -> Agreement:
     """The agreement of a file, by the options given."""
     return agreement(annotations_of(given, path), **given.of(agreement))
@@ -79,6 +94,10 @@ def agreement_of(given: Given, path: Path) -> Agreement:
 
 def _agreement(given: Given) -> Answer:
     source = annotations_or_shards(given, given["labels"])
+    if isinstance(source, Sharded):
+        _refuse_of_shards(given)
+    elif given.get("boundaries"):
+        check_outlines(source)
     result = agreement(source, **given.of(agreement))
     diagnoses = {name: or_reason(diagnosis, result) for name, diagnosis in DIAGNOSES.items()}
     notes: list[str] = []
@@ -96,6 +115,15 @@ def _agreement(given: Given) -> Answer:
         notes.append(f"who is right: {truth.headline}")
         more |= _truth_tables(truth)
     return _agreement_answer(result, notes, diagnoses, curve, more, found)
+
+
+def _refuse_of_shards(given: Given) -> None:
+    """An error for what needs the annotations themselves, before they are compared."""
+    wrong = [option.flag for option in (BOUNDARIES, TRUTH) if given.get(option.name)]
+    if wrong:
+        raise InputError(
+            f"{listed(wrong)}: expected a file or folder of annotations, which are read whole, got a folder of shards"
+        )
 
 
 def _truth_tables(found: UnitTruth) -> dict[str, pd.DataFrame]:
@@ -126,7 +154,7 @@ def _agreement_answer(
             tables[name] = found.to_pandas()
     if curve is not None:
         tables["sensitivity"] = curve.to_pandas()
-    shown = tuple(name for name in tables if name not in ("images", "boundaries"))
+    shown = {name: by for name, by in LEAST_FIRST.items() if name in tables}
     results = {**result.summary(), "notes": notes, **further}
     return Answer("\n".join([repr(result), *notes]), results, {**tables, **more}, shown, result.alpha)
 
@@ -150,11 +178,10 @@ def _variations(given: Given) -> Answer:
         tables["merged"] = found.merged.to_pandas().drop(columns="number")
         tables["findings"] = found.to_pandas()
     annotations, raters = int(found.annotations_of_raters.sum()), len(rates)
-    text = (
-        f"{number_of(len(found), 'finding')} of {number_of(annotations, 'annotation')} of {number_of(raters, 'rater')}"
-    )
+    text = f"{found.headline}\n{number_of(annotations, 'annotation')} of {number_of(raters, 'rater')}"
     results = {"counts": counts, "rates": rates, "identical_share": found.identical_share}
-    return Answer(text, results, tables, ("types", "raters", "confusions"))
+    shown = {"types": Order(), "raters": Order(), "confusions": Order("count", largest_first=True)}
+    return Answer(text, results, tables, shown)
 
 
 def _by_rater(counts: Mapping[str, Mapping[str, int]], rates: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
@@ -165,11 +192,13 @@ def _by_rater(counts: Mapping[str, Mapping[str, int]], rates: Mapping[str, Mappi
         for rater, of_rater in counts.items()
         for kind, count in of_rater.items()
     ]
-    return pd.DataFrame(rows, columns=["rater", "type", "count", "rate"])
+    table = pd.DataFrame(rows, columns=["rater", "type", "count", "rate"])
+    first = table.assign(correct=table["type"] == "correct", rate=-table["rate"])
+    return table.loc[first.sort_values(["correct", "rate"], kind="stable").index].reset_index(drop=True)
 
 
 def _calibrate(given: Given) -> Answer:
-    found = calibrate(annotations_or_shards(given, given["labels"], without=["coordinates"]), **given.of(calibrate))
+    found = calibrate(annotations_or_shards(given, given["labels"]), **given.of(calibrate))
     best = found.best
     results = {"best": best.name, **numbers_of(best, "threshold", "tau", "ks", "trusted", "why")}
     tables = {"calibration": found.to_pandas(), "sizes": found.strata_to_pandas()}
@@ -179,8 +208,8 @@ def _calibrate(given: Given) -> Answer:
 def _convergence(given: Given) -> Answer:
     import pandas as pd
 
-    source = annotations_or_shards(given, given["labels"])
     models = read_models(given.get("models"))
+    source = annotations_or_shards(given, given["labels"])
     result = label_convergence(source, **given.of(label_convergence), progress=given.progress)
     criteria = check_convergence(source, **given.of(check_convergence))
     tables = {"criteria": pd.DataFrame(map(asdict, criteria), columns=["criterion", "verdict", "finding"])}
@@ -198,7 +227,7 @@ def _convergence(given: Given) -> Answer:
         "subset_mean": result.convergence.mean,
         **numbers_of(result, "images", "images_per_replicate", "thresholds"),
     }
-    shown = ("summary", *(["models"] if placed else []))
+    shown = {"summary": Order(), **({"models": Order("map", largest_first=True)} if placed else {})}
     return Answer(str(result), results, tables, shown, result.whole_convergence)
 
 
@@ -216,6 +245,10 @@ def _shards(given: Given) -> Answer:
 
 
 def _compare(given: Given) -> Answer:
+    checks = [option for option in FAIL_IF_WORSE if given.get(option.name)]
+    if checks and given.get("bootstrap") == 0:
+        flags = listed(option.flag for option in checks)
+        raise InputError(f"{flags}: expected intervals, which --bootstrap 0 leaves out; give 1000, or leave it out")
     old, new = (agreement_of(given, given[name]) for name in ("old", "new"))
     found = compare(old, new, **given.of(compare))
     results: dict[str, Any] = {
@@ -229,22 +262,72 @@ def _compare(given: Given) -> Answer:
         "clear": bool(found.whole.is_clear[0]),
         "images": int(found.whole.images[0]),
         **numbers_of(found, "improved", "worsened", "notes"),
+        "worse": {
+            "whole": found.is_worse,
+            "classes": found.classes.name[found.classes.is_worse],
+            "raters": found.raters.name[found.raters.is_worse],
+        },
     }
     tables = {"images": found.by_image(), "classes": found.by_class(), "raters": found.by_rater()}
-    text = f"{given['old']}: {old!r}\n{given['new']}: {new!r}\n{found!r}"
-    return Answer(text, results, tables, ("classes", "raters"), new.alpha)
+    text = f"{found!r}\nbefore, {given['old']}: {old!r}\nafter, {given['new']}: {new!r}"
+    if checks and found.why_no_interval and found.difference < 0:
+        warn(f"the difference has no interval ({found.why_no_interval}), so that nothing can be found worse")
+    worse = {
+        "fail_if_worse": _worse(found.whole, np.array([found.is_worse]), "mean alpha"),
+        "fail_if_class_worse": _worse(found.classes, found.classes.is_worse, "class {}"),
+        "fail_if_rater_worse": _worse(found.raters, found.raters.is_worse, "rater {}"),
+    }
+    failed = [reason for option in checks for reason in worse[option.name]]
+    shown = {"classes": Order("difference", least_images=LEAST_IMAGES), "raters": Order("difference")}
+    return Answer(text, results, tables, shown, new.alpha, failed=tuple(failed))
+
+
+def _worse(part: Differences, worse: NDArray[np.bool_], what: str) -> list[str]:
+    """A sentence for each difference that is worse."""
+    rows = zip(part.name[worse], part.difference[worse], part.interval[worse], strict=True)
+    return [
+        f"{what.format(name)}: raters agree less than before, {signed(value)}{bracketed(interval, '+.3f')}"
+        for name, value, interval in rows
+    ]
+
+
+FAIL_IF_WORSE = (
+    Flag(
+        "fail_if_worse",
+        bool,
+        "Exit with code 1 if the whole 95 % interval of the difference of mean alpha is below 0.",
+        group=CHECKS,
+    ),
+    Flag(
+        "fail_if_class_worse",
+        bool,
+        "Exit with code 1 if raters clearly agree worse on a class; one in twenty clear differences is none.",
+        group=CHECKS,
+    ),
+    Flag(
+        "fail_if_rater_worse",
+        bool,
+        "Exit with code 1 if a rater clearly agrees worse with the others; one in twenty clear differences is none.",
+        group=CHECKS,
+    ),
+)
 
 
 def _attributes(given: Given) -> Answer:
-    result = agreement_of(given, given["labels"])
-    values = result.annotations.attributes
-    names, more = (
-        [given["name"]] if "name" in given.values else list(values),
-        given.of(attribute_agreement, without=("name",)),
-    )
-    if len(names) == 1 or not values:
+    annotations = annotations_of(given, given["labels"])
+    values = annotations.attributes
+    if not values:
+        raise InputError(
+            f"{given['labels']}: expected annotations that have attributes, such as a malignancy, got none"
+        )
+    if "attribute" in given.values:
+        lookup(values, given["attribute"], "attribute")
+    names = [given["attribute"]] if "attribute" in given.values else list(values)
+    more = given.of(attribute_agreement, without=("name",))
+    result = agreement(annotations, **given.of(agreement))
+    if len(names) == 1:
         found: dict[str, GradeAgreement | Undefined] = {
-            name: attribute_agreement(result, name, **more) for name in names or [""]
+            name: attribute_agreement(result, name, **more) for name in names
         }
     else:
         found = {name: or_reason(partial(attribute_agreement, **more), result, name) for name in names}
@@ -260,10 +343,10 @@ def _attributes(given: Given) -> Answer:
         "notes": notes,
     }
     text = "\n".join([*(each.headline for each in known.values()), *notes])
-    return Answer(text, results, {"coefficients": attributes_table(known.values())}, ("coefficients",), mean)
+    return Answer(text, results, {"coefficients": attributes_table(known.values())}, {"coefficients": Order()}, mean)
 
 
-_NAME = Flag("name", str, help="the attribute, such as malignancy; all of the file unless given")
+_ATTRIBUTE = Flag("attribute", str, "Name of the attribute, such as malignancy; by default all of the file.")
 
 COMMANDS = (
     Command(
@@ -273,24 +356,40 @@ COMMANDS = (
         (LABELS_OR_SHARDS,),
         (
             *options_of(agreement),
-            *options_of(sensitivity, only=("thresholds",)),
+            *options_of(sensitivity, only=("thresholds",), group=MORE),
             NEXT,
+            *options_of(next_to_rate, only=("statistic",), group=MORE),
             TRUTH,
-            *options_of(next_to_rate, only=("statistic",)),
             BOUNDARIES,
-            *options_of(unit_boundaries, only=("spacing", "tolerance")),
+            *options_of(unit_boundaries, only=("spacing", "tolerance"), group=MORE),
             *OF_ANNOTATIONS,
             DASK,
         ),
         score="mean alpha",
+        example="labels.json --threshold 0.6 --top 5 --fail-under 0.5",
+        tables=(
+            "images",
+            "classes",
+            "raters",
+            "pairs",
+            "sensitivity",
+            "annotations",
+            "truth",
+            "skill",
+            "confusion",
+            "next",
+            "boundaries",
+        ),
     ),
     Command(
         "attributes",
         "how far raters agree on attributes of the objects that they both annotated, such as a malignancy",
         _attributes,
         (LABELS,),
-        (_NAME, *options_of(attribute_agreement, agreement), *OF_ANNOTATIONS),
+        (_ATTRIBUTE, *options_of(attribute_agreement, agreement), *OF_ANNOTATIONS),
         score="mean alpha of the attributes",
+        example="graded.json --attribute malignancy",
+        tables=("coefficients",),
     ),
     Command(
         "variations",
@@ -298,13 +397,17 @@ COMMANDS = (
         _variations,
         (LABELS_OR_SHARDS,),
         (*options_of(variations), *OF_ANNOTATIONS, DASK),
+        example="labels.json --sort count --reverse",
+        tables=("types", "raters", "confusions", "boundaries", "images", "merged", "findings"),
     ),
     Command(
         "calibrate",
         "the threshold, and the similarity, that tell agreement from chance",
         _calibrate,
         (LABELS_OR_SHARDS,),
-        (*options_of(calibrate), *(option for option in OF_ANNOTATIONS if option.name != "coordinates"), DASK),
+        (*options_of(calibrate), *OF_ANNOTATIONS, DASK),
+        example="labels.json --similarities box_iou centroid --bootstrap 20",
+        tables=("calibration", "sizes"),
     ),
     Command(
         "convergence",
@@ -313,14 +416,18 @@ COMMANDS = (
         (LABELS_OR_SHARDS,),
         (*options_of(label_convergence), *options_of(convergence_study, only=("models",)), *OF_ANNOTATIONS, DASK),
         score="label convergence of all images",
+        example="labels.json --samples 20 --fraction 0.5 --models 'net 0.41, old 0.38'",
+        tables=("summary", "models", "criteria", "classes", "pairs", "replicates"),
     ),
     Command(
         "compare",
         "what changed from one file of labels to another, paired over the images of both",
         _compare,
         (("old", "annotations before, in any format"), ("new", "annotations after")),
-        (*options_of(agreement), *OF_ANNOTATIONS),
+        (*options_of(agreement), *FAIL_IF_WORSE, *OF_ANNOTATIONS),
         score="mean alpha of the new file",
+        example="before.json labels.json --fail-if-worse --summary changes.md",
+        tables=("images", "classes", "raters"),
     ),
     Command(
         "shards",
@@ -328,5 +435,7 @@ COMMANDS = (
         _shards,
         (LABELS, ("folder", "new or empty folder for the shards")),
         (*options_of(distributed.write_shards, only=("images_per_shard",)), *OF_ANNOTATIONS),
+        example="labels.json shards --images-per-shard 4",
+        tables=("shards",),
     ),
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
+import difflib
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -13,13 +14,30 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.files import read_text
-from kalos_core.options import arguments_of, declared_by
+from kalos_core.options import Declared, arguments_of, declared_by
 
 SCALARS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 """Types that an option can have, in the order in which text is read as one of them, and what an error calls them."""
 
 NULL = "null"
 """On the command line, no value at all, as in YAML."""
+
+STREAM = "-"
+"""In place of a file: standard input, or standard output."""
+
+ANALYSIS, INTERVALS, MORE, INPUT, OUTPUT, CHECKS = (
+    "analysis",
+    "intervals",
+    "further results",
+    "input",
+    "output",
+    "checks",
+)
+GROUPS = (ANALYSIS, INTERVALS, MORE, INPUT, OUTPUT, CHECKS)
+"""Groups of options, in the order of the help."""
+
+OF_DRAWS = ("bootstrap", "seed", "samples", "fraction", "permutations")
+"""Options of the group `INTERVALS`."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +47,25 @@ class Flag:
     Parameters
     ----------
     name : str
-        That of the argument, such as ``on_invalid``; on the command line ``--on-invalid``.
+        Such as ``on_invalid``; on the command line ``--on-invalid``.
     kind : type
         One of `SCALARS`, a literal, a list or a dict of them, None, or a union of these.
     help : str
+        One or two sentences for people.
     default : object
-        For the help only: what is not given is left to the function.
+        For the help only: a function has its own.
+    group : str
+        One of `GROUPS`.
+    argument : str
+        That of the function, if it has another name.
+    choices : mapping of str to str
+        Each value and what it means, for the help; "" where the name says it.
+    formats : mapping of str to Flag
+        The formats of the input that it is for, and what it is there; for all where there are none.
+    declared : tuple of Declared
+        What checks the range of a value: one of these has to accept it.
+    path : str
+        "file" or "folder" that has to be there; "new" and "new folder" for what is written.
 
     Examples
     --------
@@ -49,6 +80,12 @@ class Flag:
     kind: Any
     help: str = ""
     default: object = None
+    group: str = ANALYSIS
+    argument: str = ""
+    choices: Mapping[str, str] = field(default_factory=dict)
+    formats: Mapping[str, Flag] = field(default_factory=dict)
+    declared: tuple[Declared, ...] = ()
+    path: Literal["", "file", "folder", "new", "new folder"] = ""
 
     @property
     def flag(self) -> str:
@@ -71,9 +108,13 @@ class Flag:
         Raises
         ------
         InputError
-            If it is of another type.
+            If it is of another type, out of range, or a path of nothing that can be read or written.
         """
-        return _converted(value, self.kind, where)
+        found = _converted(value, self.kind, where)
+        _check_range(self.declared, found, where)
+        if self.path and isinstance(found, str) and found != STREAM:
+            check_path(Path(found), self.path, where)
+        return found
 
     def read(self, texts: Sequence[str], where: str) -> Any:
         """The value that words of the command line stand for.
@@ -83,37 +124,99 @@ class Flag:
         InputError
             If they stand for none.
         """
-        parts = _parts(self.kind)
+        parts = parts_of(self.kind)
         if list(texts) == [NULL] and NoneType in parts:
             return None
         if any(get_origin(part) is dict for part in parts) and len(texts) == 1 and texts[0].lstrip().startswith("{"):
             return self.checked(read_yaml(texts[0], where), where)
         lists = [part for part in parts if get_origin(part) is list]
-        kinds = {*parts}.union(*(_parts(get_args(part)[0]) for part in lists))
+        kinds = {*parts}.union(*(parts_of(get_args(part)[0]) for part in lists))
         first, *more = values = [_number(text, kinds) for text in texts]
         is_one = not lists or any(type(first) is part or get_origin(part) is Literal for part in parts)
         return self.checked(first if is_one and not more else values, where)
 
     def or_else(self, other: Flag) -> Flag:
         """One that takes the values of both; the help and the default are its own."""
-        return replace(self, kind=plain_kind(self.kind, other.kind))
+        return replace(
+            self,
+            kind=plain_kind(self.kind, other.kind),
+            choices={**self.choices, **other.choices} if self.choices else {},
+            formats={**self.formats, **other.formats} if self.formats and other.formats else {},
+            declared=(*self.declared, *other.declared) if self.declared and other.declared else (),
+        )
 
-    def add_to(self, parser: argparse._ArgumentGroup) -> None:
-        """Make it known to a parser."""
-        default = "" if self.default in (None, "", (), False) else f" (default: {_shown(self.default)})"
-        text = f"{self.help}{default}".replace("%", "%%")
-        if self.is_switch:
-            parser.add_argument(self.flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=text)
+
+def _check_range(declared: Sequence[Declared], value: Any, where: str) -> None:
+    """One of several declarations of an option has to accept a value."""
+    errors = []
+    for entry in declared:
+        try:
+            entry.option.checked(value, where, entry.kind)
+        except InputError as error:
+            errors.append(error)
         else:
-            count = "+" if any(get_origin(part) is list for part in _parts(self.kind)) else 1
-            name = self.name.upper()
-            parser.add_argument(self.flag, nargs=count, default=argparse.SUPPRESS, metavar=name, help=text)
+            return
+    if errors:
+        raise errors[0]
 
 
-def _shown(default: object) -> str:
-    return (
-        " ".join(x if isinstance(x, str) else f"{x:g}" for x in default) if isinstance(default, tuple) else str(default)
-    )
+def check_new_file(path: Path) -> None:
+    """Whether a file can be written; to be asked before long work.
+
+    Raises
+    ------
+    InputError
+        If it cannot.
+
+    Examples
+    --------
+    >>> check_new_file(Path("none/found.json"))
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: none/found.json: expected a file in a folder that is there, got none
+    """
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise InputError(
+            f"{path}: expected a file in a folder that is there, got {'a folder' if path.is_dir() else 'none'}"
+        )
+
+
+def check_new_folder(path: Path) -> None:
+    """Whether a folder can be made and written to; to be asked before long work.
+
+    Raises
+    ------
+    InputError
+        If it cannot.
+
+    Examples
+    --------
+    >>> check_new_folder(Path("new/folder"))
+    """
+    nearest = next(folder for folder in (path, *path.absolute().parents) if os.path.lexists(folder))
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise InputError(f"{path}: expected a folder to write to, got {nearest}, which is none")
+
+
+def check_path(path: Path, kind: str, where: str) -> None:
+    """Whether a path is of a kind as in `Flag`; to be asked before long work.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> check_path(Path("absent.json"), "file", "--model")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: --model: expected a file that can be read, got absent.json: nothing there
+    """
+    if kind == "new":
+        check_new_file(path)
+    elif kind == "new folder":
+        check_new_folder(path)
+    elif not os.access(path, os.R_OK) or path.is_dir() != (kind == "folder"):
+        actual = ("a folder" if path.is_dir() else "a file") if path.exists() else "nothing there"
+        raise InputError(f"{where}: expected a {kind} that can be read, got {path}: {actual}")
 
 
 def _number(text: str, kinds: Iterable[Any]) -> Any:
@@ -129,18 +232,20 @@ def _number(text: str, kinds: Iterable[Any]) -> Any:
 def _converted(value: object, kind: Any, where: str) -> Any:
     import msgspec
 
-    mappings = [part for part in _parts(kind) if get_origin(part) is dict]
+    mappings = [part for part in parts_of(kind) if get_origin(part) is dict]
     if isinstance(value, Mapping) and mappings:
         inner = get_args(mappings[0])[1]
         return {key: _converted(entry, inner, f"{where}: {key}") for key, entry in value.items()}
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError:
-        raise InputError(f"{where}: expected {_expected(kind)}, got {repr_of(value)}") from None
+        near = difflib.get_close_matches(str(value), [str(word) for word in _words(kind)], 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise InputError(f"{where}: expected {_expected(kind)}, got {repr_of(value)}{hint}") from None
 
 
 def _expected(kind: Any) -> str:
-    parts = _parts(kind)
+    parts = parts_of(kind)
     words = [repr(word) for part in parts if get_origin(part) is Literal for word in get_args(part)]
     found = [*words, *(text for scalar, text in SCALARS.items() if scalar in parts)]
     found += [f"a list, each {_expected(get_args(part)[0])}" for part in parts if get_origin(part) is list]
@@ -160,7 +265,10 @@ def joined(options: Iterable[Flag]) -> tuple[Flag, ...]:
 
 
 def options_of(
-    *functions: Callable[..., Any], only: Iterable[str] | None = None, without: Iterable[str] = ()
+    *functions: Callable[..., Any],
+    only: Iterable[str] | None = None,
+    without: Iterable[str] = (),
+    group: str = ANALYSIS,
 ) -> tuple[Flag, ...]:
     """An option for each argument of functions that text, YAML's numbers, lists and mappings can give.
 
@@ -170,6 +278,8 @@ def options_of(
         An argument that two have takes the values of both; the help is that of the first.
     only, without : iterables of str
         The arguments that become options, and those that do not.
+    group : str
+        The group of all but those of `OF_DRAWS`.
 
     Examples
     --------
@@ -177,24 +287,53 @@ def options_of(
     >>> [(option.flag, option.expected, option.default) for option in options_of(compare)]
     [('--bootstrap', 'a whole number', 1000), ('--seed', 'a whole number', 0)]
     """
-    found = [flag for function in functions for flag in _flags(function)]
+    found = [flag for function in functions for flag in _flags(function, group)]
     return joined(
         flag
         for flag in found
-        if flag.kind not in (None, NoneType) and flag.name not in without and (only is None or flag.name in only)
+        if flag.kind not in (None, NoneType)
+        and flag.argument not in without
+        and (only is None or flag.argument in only)
     )
 
 
-def _flags(function: Callable[..., Any]) -> Iterator[Flag]:
+def reader_options(readers: Mapping[str, Callable[..., Any]]) -> tuple[Flag, ...]:
+    """The options of readers by the names of their formats, each with the formats that have it.
+
+    Examples
+    --------
+    >>> from kalos_core.readers import FORMATS
+    >>> [list(option.formats) for option in reader_options(FORMATS) if option.flag == "--sixth"]
+    [['yolo']]
+    """
+    found = ((name, option) for name, reader in readers.items() for option in options_of(reader, group=INPUT))
+    return joined(replace(option, formats={name: option}) for name, option in found)
+
+
+def _flags(function: Callable[..., Any], group: str) -> Iterator[Flag]:
     for entry in declared_by(function):
-        choices = entry.option.values
+        option, choices = entry.option, entry.option.values
         kind = plain_kind(*_in_place_of_text(entry.kind, Literal[choices])) if choices else plain_kind(entry.kind)
-        yield Flag(entry.name, kind, entry.option.about, entry.default)
+        yield Flag(
+            option.flag or entry.name,
+            kind,
+            option.help,
+            entry.default,
+            INTERVALS if entry.name in OF_DRAWS else group,
+            argument=entry.name,
+            choices=option.choices or dict.fromkeys(choices or _words(kind), ""),
+            declared=(entry,),
+        )
+
+
+def _words(kind: Any) -> tuple[str, ...]:
+    """What a type lists."""
+    return tuple(word for part in parts_of(kind) if get_origin(part) is Literal for word in get_args(part))
 
 
 def _in_place_of_text(kind: Any, words: Any) -> Iterator[Any]:
     yield words
-    yield from (part for part in _parts(kind) if part is not str)
+    yield from (part for part in parts_of(kind) if part is not str)
 
 
 def plain_kind(*hints: Any) -> Any:
@@ -205,8 +344,8 @@ def plain_kind(*hints: Any) -> Any:
     >>> plain_kind(Sequence[float] | float, Callable[[], int] | None)
     float | list[float] | None
     """
-    parts = [part for hint in hints for part in _parts(hint)]
-    words = tuple(word for part in parts if get_origin(part) is Literal for word in get_args(part))
+    parts = [part for hint in hints for part in parts_of(hint)]
+    words = tuple(word for part in parts for word in _words(part))
     lists = [get_args(part)[0] for part in parts if _is(part, Sequence)]
     inside = [plain_kind(get_args(part)[1]) or Any for part in parts if _is(part, Mapping)]
     kinds: list[Any] = [kind for kind in SCALARS if kind in parts]
@@ -221,12 +360,12 @@ def plain_kind(*hints: Any) -> Any:
     return reduce(or_, kinds) if kinds else None
 
 
-def _parts(hint: Any) -> tuple[Any, ...]:
+def parts_of(hint: Any) -> tuple[Any, ...]:
     """The types that a union names."""
     if get_origin(hint) is Annotated:
-        return _parts(get_args(hint)[0])
+        return parts_of(get_args(hint)[0])
     if get_origin(hint) in (Union, UnionType):
-        return tuple(part for each in get_args(hint) for part in _parts(each))
+        return tuple(part for each in get_args(hint) for part in parts_of(each))
     return (hint,)
 
 
@@ -252,24 +391,51 @@ class Given:
         ``progress(share, label)`` for a function that takes one; None where nobody wants to see it.
     read : dict
         Input -> what its reader left out, did not use or assumed; filled as inputs are read.
+    options : sequence of Flag
+        All that the command has.
 
     Examples
     --------
-    >>> from kalos_core import agreement
-    >>> given = Given({"threshold": 0.7, "on_invalid": "skip"})
-    >>> given.of(agreement), given.get("seed", 0)
-    ({'threshold': 0.7}, 0)
+    >>> from kalos_core import agreement, calibrate
+    >>> given = Given({"threshold": 0.7, "on_invalid": "skip", "compare_in": "pixels"})
+    >>> given.of(agreement), given.of(calibrate), given.get("seed", 0)
+    ({'threshold': 0.7}, {'coordinates': 'pixels'}, 0)
     """
 
     values: Mapping[str, Any]
     paths: Mapping[str, Path] = field(default_factory=dict)
     progress: Callable[[float, str], None] | None = None
     read: dict[str, Any] = field(default_factory=dict)
+    options: Sequence[Flag] = ()
 
     def of(self, *functions: Callable[..., Any], without: Iterable[str] = ()) -> dict[str, Any]:
-        """The options that are arguments of one of some functions."""
-        known = {name for function in functions for name in arguments_of(function)}
-        return {name: value for name, value in self.values.items() if name in known - set(without)}
+        """The options that are arguments of one of some functions, by the names of the arguments."""
+        found = {}
+        for function in functions:
+            names = {entry.name: entry.option.flag or entry.name for entry in declared_by(function)}
+            for argument in arguments_of(function):
+                name = names.get(argument, argument)
+                if name in self.values and argument not in without:
+                    found[argument] = self.values[name]
+        return found
+
+    def check_format(self, format: str, path: Path) -> None:
+        """An error for options that only readers of other formats have, and for values that only others take.
+
+        Raises
+        ------
+        InputError
+        """
+        for option in self.options:
+            if option.name not in self.values or not option.formats:
+                continue
+            if format in option.formats:
+                option.formats[format].checked(self.values[option.name], f"{option.flag} of format {format}")
+            else:
+                raise InputError(
+                    f"{option.flag}: expected input in a format that has it ({listed(option.formats, 20)}), got {path} "
+                    f"in format {format}; --format names another"
+                )
 
     def __getitem__(self, name: str) -> Any:
         return self.paths[name] if name in self.paths else self.values[name]

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core import Annotations, ConceptTruths, InputError, rank_systems, read_coco
-from kalos_core.cli.answers import Answer, numbers_of
+from kalos_core.cli.answers import Answer, Order, numbers_of
 from kalos_core.cli.commands import Command
-from kalos_core.cli.options import Flag, Given, options_of
+from kalos_core.cli.options import Flag, Given, check_path, options_of
 from kalos_core.cli.reading import (
     OF_ANNOTATIONS,
     OF_TABLES,
@@ -30,16 +30,20 @@ from kalos_core.ranking import SystemScores, rank_models
 from kalos_core.readers import FORMATS
 from kalos_core.readers.column_names import find_label_columns
 
-OF_SCORES = ("missing",)
-"""Options of the rankings that readers of labels have for something else."""
-
 
 def _rank(given: Given) -> Answer:
-    return _rank_classifiers(given) if is_table(given, given["labels"], OF_SCORES) else _rank_detectors(given)
+    files = _files(given)
+    for file in files.values():
+        check_path(Path(file), "file", "--predictions")
+    if not files:
+        raise InputError(
+            "--predictions: expected the files of one model or more, such as --predictions net=net.json, got none"
+        )
+    return _rank_classifiers(given) if is_table(given, given["labels"]) else _rank_detectors(given)
 
 
 def _rank_classifiers(given: Given) -> Answer:
-    table = table_of(given, given["labels"], without=OF_SCORES)
+    table = table_of(given, given["labels"])
     truths = ConceptTruths.from_labels(table, **given.of(ConceptTruths.from_labels))
     items = {str(item): item for item in table.items.tolist()}  # ids of tasks are numbers
     read = {name: read_scores(Path(file), given) for name, file in _files(given).items()}
@@ -54,7 +58,7 @@ def _rank_classifiers(given: Given) -> Answer:
     }
     text = f"{number_of(len(found.systems), 'classifier')} with each of {number_of(len(found.truths), 'reference')}"
     tables_found = {"classifiers": found.to_pandas(), "concepts": found.by_concept()}
-    return Answer("\n".join([text, *undefined]), results, tables_found, ("classifiers",))
+    return Answer("\n".join([text, *undefined]), results, tables_found, {"classifiers": Order()})
 
 
 def read_scores(path: Path, given: Given) -> dict[Hashable, dict[str, float]]:
@@ -106,14 +110,14 @@ def read_scores(path: Path, given: Given) -> dict[Hashable, dict[str, float]]:
 
 def _files(given: Given) -> dict[str, str]:
     """Name of each model -> the file of what it found."""
-    entries = given.get("models", {})
+    entries = given.get("predictions", {})
     return (
         entries if isinstance(entries, dict) else dict(map(_named, [entries] if isinstance(entries, str) else entries))
     )
 
 
 def _rank_detectors(given: Given) -> Answer:
-    annotations = annotations_of(given, given["labels"], without=OF_SCORES)
+    annotations = annotations_of(given, given["labels"])
     files = _files(given)
     models = {name: read_predictions(Path(file), given["labels"], name) for name, file in files.items()}
     found = rank_models(models, annotations, **given.of(rank_models, without=("models",)))
@@ -127,10 +131,10 @@ def _rank_detectors(given: Given) -> Answer:
         "undefined": ranking.undefined,
     }
     text = (
-        f"{number_of(len(found.models), 'model')} by mAP with each of {number_of(len(found.truths), 'rater')} as "
-        "reference"
+        f"{number_of(len(found.models), 'model')} by mAP ({found.similarity_name}) with each of "
+        f"{number_of(len(found.truths), 'rater')} as reference"
     )
-    return Answer("\n".join([text, *ranking.undefined]), results, {"models": found.to_pandas()}, ("models",))
+    return Answer("\n".join([text, *ranking.undefined]), results, {"models": found.to_pandas()}, {"models": Order()})
 
 
 def _named(entry: str) -> tuple[str, str]:
@@ -204,10 +208,10 @@ def _mapping(row: object, path: Path) -> dict[str, Any]:
     return row
 
 
-_MODELS = Flag(
-    "models",
+_PREDICTIONS = Flag(
+    "predictions",
     str | list[str] | dict[Any, str],
-    help="files of predictions, COCO's list of results or a CSV file of scores, as name=file; in YAML name: file",
+    "Files of what models predict, as name=file: COCO's list of results, or a CSV file of scores; in YAML name: file.",
 )
 
 COMMANDS = (
@@ -218,12 +222,15 @@ COMMANDS = (
         (("labels", "annotations of objects in any format, or image-level labels in any format of kalos-core labels"),),
         (
             format_option(*TABLES, *FORMATS),
-            _MODELS,
+            _PREDICTIONS,
             *options_of(rank_models, without=("models", "consensus")),
             *options_of(rank_systems, without=("weights",)),
             *options_of(SystemScores.from_tables, only=("unlisted",)),
             *options_of(ConceptTruths.from_labels),
-            *(option for option in (*OF_ANNOTATIONS, *OF_TABLES) if option.name not in OF_SCORES),
+            *OF_ANNOTATIONS,
+            *OF_TABLES,
         ),
+        example="labels.json --predictions net=net.json",
+        tables=("classifiers", "concepts", "models"),
     ),
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from kalos_core import Annotations, LabelStack, LabelTable, MaskStack, read_mask_folders
-from kalos_core.cli.options import Flag, Given, options_of
+from kalos_core.cli.options import INPUT, Flag, Given, options_of, reader_options
 from kalos_core.distributed import open_shards
 from kalos_core.distributed.folder import LIST
 from kalos_core.errors import InputError, KalosWarning, listed, lookup
@@ -20,13 +20,12 @@ from kalos_core.readers import (
     read_bsds,
     read_cvat_tags,
     read_label_studio_choices,
-    read_labels,
     read_long_labels,
     read_wide_labels,
     read_zooniverse_answers,
 )
 from kalos_core.readers.folders import IMAGE_FOLDERS
-from kalos_core.readers.formats import guess_format
+from kalos_core.readers.formats import find_reader, guess_format
 from kalos_core.readers.label_tables import looks_long
 from kalos_core.readers.mask_folders import ENDINGS
 from kalos_core.sharding import Sharded
@@ -48,19 +47,26 @@ T = TypeVar("T")
 
 def format_option(*known: str) -> Flag:
     """The option that names the format of the input."""
-    text = f"format of the input: {', '.join(sorted({*known}))}, or auto, which looks at the file"
-    return Flag("format", str, help=text, default="auto")
+    names = ("auto", *sorted({*known}))
+    text = "Format of the input; auto looks at the file."
+    return Flag("format", Literal[names], text, "auto", INPUT, choices=dict.fromkeys(names, ""))
 
 
-DASK = Flag("dask", str, help="for a folder of shards: address of a Dask scheduler, by whose workers it is done")
-OF_ANNOTATIONS = (format_option(*FORMATS), *options_of(*FORMATS.values()))
-OF_TABLES = (format_option(*TABLES), *options_of(*TABLES.values()))
-OF_LABEL_MAPS = (format_option(*MASKS), *options_of(*MASKS.values()))
-OF_MASKS = (format_option(*MASKS, *FORMATS), *options_of(*MASKS.values(), mask_stacks, *FORMATS.values()))
+DASK = Flag(
+    "dask", str, "For a folder of shards: address of a Dask scheduler, by whose workers it is done.", group=INPUT
+)
+OF_ANNOTATIONS = (format_option(*FORMATS), *reader_options(FORMATS))
+OF_TABLES = (format_option(*TABLES), *reader_options(TABLES))
+OF_LABEL_MAPS = (format_option(*MASKS), *reader_options(MASKS))
+OF_MASKS = (
+    format_option(*MASKS, *FORMATS),
+    *options_of(mask_stacks, group=INPUT),
+    *reader_options({**MASKS, **FORMATS}),
+)
 """Options of `annotations_of`, `table_of` and `stacks_of`."""
 
 
-def annotations_of(given: Given, path: Path, without: Iterable[str] = ()) -> Annotations:
+def annotations_of(given: Given, path: Path) -> Annotations:
     """Annotations of several raters in a file or folder.
 
     Parameters
@@ -68,20 +74,18 @@ def annotations_of(given: Given, path: Path, without: Iterable[str] = ()) -> Ann
     given : Given
         Its ``format``, and options of that format's reader.
     path : Path
-    without : iterable of str
-        Options that are meant for the command's own function, though a reader has one of the same name.
 
     Raises
     ------
     InputError
         As `kalos_core.readers.read_labels`.
     """
-    found = read_labels(path, given.get("format", "auto"), **given.of(*FORMATS.values(), without=without))
+    found = _read(FORMATS, find_reader(path, given.get("format", "auto"))[0], given, path)
     given.read[str(path)] = found.account.record()
     return found
 
 
-def annotations_or_shards(given: Given, path: Path, without: Iterable[str] = ()) -> Annotations | Sharded[Annotations]:
+def annotations_or_shards(given: Given, path: Path) -> Annotations | Sharded[Annotations]:
     """The shards of a folder that `kalos-core shards` wrote; of any other input its annotations.
 
     Raises
@@ -93,24 +97,23 @@ def annotations_or_shards(given: Given, path: Path, without: Iterable[str] = ())
     if not (path / LIST).is_file():
         if "dask" in given.values:
             raise InputError(f"{path}: expected a folder of shards (kalos-core shards) to give to --dask, got another")
-        return annotations_of(given, path, without)
-    strange = given_to_readers(given, without=["coordinates"])
+        return annotations_of(given, path)
+    strange = given_to_readers(given)
     if strange:
         raise InputError(f"{path}: expected no option of a reader for a folder of shards, got {listed(strange)}")
     return open_shards(path, given.get("dask"), progress=given.progress)
 
 
-def given_to_readers(given: Given, without: Iterable[str] = ()) -> list[str]:
-    """Names of the options that are for the reader of annotations."""
-    of_readers = ("format", *given.of(*FORMATS.values(), without=without))
-    return [name for name in of_readers if name in given.values]
+def given_to_readers(given: Given) -> list[str]:
+    """The options given that are for the reader of annotations."""
+    names = {option.name for option in OF_ANNOTATIONS}
+    return [option.flag for option in given.options if option.name in names and option.name in given.values]
 
 
-def table_of(given: Given, path: Path, without: Iterable[str] = ()) -> LabelTable:
+def table_of(given: Given, path: Path) -> LabelTable:
     """Image-level labels of a table, or the choices, answers or tags in an export of a tool.
 
-    A CSV file is long where it has the columns of items, raters and labels, and else wide. `without` is as in
-    `annotations_of`.
+    A CSV file is long where it has the columns of items, raters and labels, and else wide.
 
     Raises
     ------
@@ -124,31 +127,28 @@ def table_of(given: Given, path: Path, without: Iterable[str] = ()) -> LabelTabl
         guessed = guess_format(path)
         format = guessed if guessed in TABLES else "wide"
         if format == "wide" and not _is_csv(path):
-            known = listed(TABLES, 10)
-            raise InputError(f"{path}: expected a CSV file, or a format for a file of another ending: {known}")
-    found = _read(TABLES, format, given, path, without)
+            raise InputError(
+                f"{path}: expected a CSV file with columns for item, rater and label (--item, --rater, --label name "
+                f"them), or an export that --format names ({listed(TABLES, 10)}), got a file that looks like "
+                f"{guessed}; kalos-core agreement reads annotations of objects"
+            )
+    found = _read(TABLES, format, given, path)
     given.read[str(path)] = found.account.record()
     return found
 
 
-def _read(
-    readers: Mapping[str, Callable[..., T]], format: str, given: Given, path: Path, without: Iterable[str] = ()
-) -> T:
+def _read(readers: Mapping[str, Callable[..., T]], format: str, given: Given, path: Path) -> T:
     """What a reader answers; an option that only another one has is an error."""
     reader = lookup(readers, format, "format")
-    options = given.of(reader, without=without)
-    strange = [name for name in given.of(*readers.values(), without=without) if name not in options]
-    if strange:
-        raise InputError(f"format {format!r}: expected no option {listed(strange)}, which only other formats have")
-    return reader(path, **options)
+    given.check_format(format, path)
+    return reader(path, **given.of(reader))
 
 
-def is_table(given: Given, path: Path, without: Iterable[str] = ()) -> bool:
+def is_table(given: Given, path: Path) -> bool:
     """Whether the input is image-level labels, and no annotations of objects.
 
     A format of tables is named, or an option that only tables have is given; or, by what is in it, the file is a table
-    with a row a label or the export of a tool without a shape, but with choices, answers or tags. `without` is as in
-    `annotations_of`.
+    with a row a label or the export of a tool without a shape, but with choices, answers or tags.
     """
     format = given.get("format", "auto")
     if format in TABLES and format not in FORMATS:
@@ -159,15 +159,15 @@ def is_table(given: Given, path: Path, without: Iterable[str] = ()) -> bool:
         return True
     if format == "auto" and is_long(given, path):
         return True
-    return (guess_format(path) if format == "auto" else format) in TABLES and not _has_shapes(given, path, without)
+    return (guess_format(path) if format == "auto" else format) in TABLES and not _has_shapes(given, path)
 
 
-def _has_shapes(given: Given, path: Path, without: Iterable[str]) -> bool:
+def _has_shapes(given: Given, path: Path) -> bool:
     """Whether an export has annotations of objects, or nothing that `table_of` reads."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)
         try:
-            account = annotations_of(Given(given.values, given.paths), path, without).account
+            account = annotations_of(Given(given.values, given.paths), path).account
         except InputError:
             return True  # its reader says what is wrong
     return bool(account.read) or not any("kalos-core labels" in why for why in account.left_out)
@@ -210,7 +210,13 @@ def label_stacks_of(given: Given, path: Path) -> Iterator[LabelStack]:
         As the readers of masks, or for annotations, which may overlap.
     """
     format = given.get("format", "auto")
-    return _read(MASKS, _guess_masks(path) if format == "auto" else format, given, path).label_stacks()
+    format = _guess_masks(path) if format == "auto" else format
+    if format not in MASKS:
+        raise InputError(
+            f"{path}: expected a folder of label maps (PNG, TIFF) with a folder a rater, or .mat files of BSDS, got "
+            "neither; --format names what it is"
+        )
+    return _read(MASKS, format, given, path).label_stacks()
 
 
 def _guess_masks(path: Path) -> str:

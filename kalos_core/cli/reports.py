@@ -59,12 +59,11 @@ COMMANDS = (
         (LABELS,),
         (
             *options_of(study, without=("images",)),
-            Flag("images", str, help="folder of the images, for the drawings"),
+            Flag("images", str, "Folder of the images, for the drawings.", path="folder"),
             *options_of(write_report),
             *OF_ANNOTATIONS,
         ),
         score="mean alpha",
-        summarised=True,
         out=Path("report"),
     ),
 )

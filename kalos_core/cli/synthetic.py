@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from kalos_core import NoiseModel, write_coco
-from kalos_core.cli.answers import Answer
+from kalos_core.cli.answers import Answer, Order
 from kalos_core.cli.commands import Command
 from kalos_core.cli.objects import LABELS
-from kalos_core.cli.options import Flag, Given, options_of
+from kalos_core.cli.options import OUTPUT, STREAM, Flag, Given, options_of
 from kalos_core.cli.reading import OF_ANNOTATIONS, annotations_of
 from kalos_core.display import number_of
 from kalos_core.files import write_whole
 from kalos_core.noise.experiments import run_experiments
+from kalos_core.noise.reference import prepare_reference
 
 
 def _noise(given: Given) -> Answer:
+    ready = _model(given)
     annotations = annotations_of(given, given["labels"])
-    model = _model(given) or NoiseModel.fit(annotations, **given.of(NoiseModel.fit))
+    if "generate" in given.values:
+        prepare_reference(annotations, given.get("reference"), len(given.get("schools") or [1]))  # before the fit
+    model = ready or NoiseModel.fit(annotations, **given.of(NoiseModel.fit))
     tables = {"parameters": model.to_pandas()}
     lines = [f"{number_of(len(tables['parameters']), 'parameter')} of how raters differ, from {given['labels']}"]
     results: dict[str, object] = {"model": json.loads(model.to_json())}
@@ -28,13 +34,26 @@ def _noise(given: Given) -> Answer:
         tables["fidelity"] = fidelity.to_pandas()
         results["inside"] = int(fidelity.inside.sum())
         lines.append(repr(fidelity).splitlines()[0])
+    printed: dict[str, str] = {}
     if "generate" in given.values:
         made = model.generate(annotations, **given.of(NoiseModel.generate))
         tables["events"] = made.by_rater().to_pandas()
-        lines.append(f"{write_coco(made.annotations, given['generate'])}: {made!r}")
+        _write(given, "generate", lambda path: write_coco(made.annotations, path), printed)
+        lines.append(f"{given['generate']}: {made!r}")
     if "save" in given.values:
-        write_whole(Path(given["save"]), model.to_json())
-    return Answer("\n".join(lines), results, tables, ("parameters", *(name for name in tables if name != "parameters")))
+        _write(given, "save", lambda path: write_whole(path, model.to_json()), printed)
+    return Answer("\n".join(lines), results, tables, dict.fromkeys(tables, Order()), printed=printed)
+
+
+def _write(given: Given, option: str, write: Callable[[Path], object], printed: dict[str, str]) -> None:
+    """Write the file of an option, or keep its text for standard output."""
+    if given[option] != STREAM:
+        write(Path(given[option]))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / option
+        write(path)
+        printed[option] = path.read_text(encoding="utf-8")
 
 
 def _model(given: Given) -> NoiseModel | None:
@@ -45,8 +64,8 @@ def _model(given: Given) -> NoiseModel | None:
 
 
 def _experiments(given: Given) -> Answer:
-    annotations = annotations_of(given, given["labels"])
     options = {**given.of(run_experiments), "model": _model(given), "progress": given.progress}
+    annotations = annotations_of(given, given["labels"])
     result = run_experiments(annotations, **options)
     claims = result.claims()
     rows = [(claim.source, claim.statement, claim.verdict, claim.found) for claim in claims]
@@ -63,7 +82,7 @@ def _experiments(given: Given) -> Answer:
     return Answer(text, results, result.tables(), files={"experiments.html": write})
 
 
-_MODEL = Flag("model", str, help="JSON file of a noise model, or default for the shipped one")
+_MODEL = Flag("model", str, "JSON file of a noise model, or default for the one that is shipped.")
 
 COMMANDS = (
     Command(
@@ -72,13 +91,15 @@ COMMANDS = (
         _noise,
         (LABELS,),
         (
-            Flag("model", str, help=f"{_MODEL.help}; by default one is fitted to the labels"),
-            Flag("save", str, help="file for the model, as JSON"),
-            Flag("generate", str, help="COCO file for synthetic raters"),
+            replace(_MODEL, help=f"{_MODEL.help} By default one is fitted to the labels."),
+            Flag("save", str, "File for the model, as JSON.", group=OUTPUT, path="new"),
+            Flag("generate", str, "COCO file for synthetic raters.", group=OUTPUT, path="new"),
             *options_of(NoiseModel.fit, NoiseModel.generate),
             *(replace(option, default=None) for option in options_of(NoiseModel.fidelity, only=("draws",))),
             *OF_ANNOTATIONS,
         ),
+        example="labels.json --reference ann --generate synthetic.json --synthetic-raters 3",
+        tables=("parameters", "fidelity", "events"),
     ),
     Command(
         "experiments",
@@ -87,5 +108,7 @@ COMMANDS = (
         (("labels", "annotations, the first rater of which is the reference"),),
         (_MODEL, *options_of(run_experiments), *OF_ANNOTATIONS),
         out=Path("experiments"),
+        example="labels.json --model default --repeats 1 --magnitudes 1 --counts 2",
+        tables=("accuracy", "cases", "loss", "response", "raters", "schools", "stability"),
     ),
 )

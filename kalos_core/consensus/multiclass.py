@@ -200,19 +200,20 @@ class ClassStapleSettings(Settings):
         Mapping[int, str] | None,
         Option(
             "Classes",
-            "Value -> name; by default all values that occur, under their number. 0 is the background unless it has a "
-            "name.",
+            "Names of the classes by number; by default all values that occur, under their number. 0 is the background "
+            "unless it has a name.",
+            flag="class_names",
         ),
     ] = None
     prior: Annotated[
         Mapping[int, float] | None,
         Option(
             "Prior",
-            "Value -> probability of the class before any vote, of all classes; by default the shares of all votes.",
+            "Probability of each class before any vote, by its number; by default the shares of all votes.",
             type="mapping of int to float, optional",
         ),
     ] = None
-    iterations: Annotated[int, Option("Iterations", "At most.", low=1)] = ITERATIONS
+    iterations: Annotated[int, Option("Iterations", "Largest number of iterations.", low=1)] = ITERATIONS
 
 
 @takes(ClassStapleSettings)

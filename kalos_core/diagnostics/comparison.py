@@ -83,6 +83,11 @@ class Differences(Result):
         return clear_of_chance(self.difference, self.interval, self.images)
 
     @property
+    def is_worse(self) -> NDArray[np.bool_]:
+        """(F,) whether raters agree clearly less in b than in a, see `is_clear`."""
+        return self.is_clear & (self.difference < 0)
+
+    @property
     def detectable(self) -> NDArray[np.float64]:
         """(F,) how large a difference must be to be found in four of five studies of as many images; NaN if unknown."""
         return detectable(self.interval, self.images, self.images)
@@ -148,6 +153,14 @@ class Comparison(Result):
         """(2,) its 95 % interval, paired over these images."""
         found: NDArray[np.float64] = self.whole.interval[0]
         return found
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the whole interval of the difference is below 0; False without an interval.
+
+        Of classes and raters see `Differences.is_worse`, which allows for their number.
+        """
+        return bool(self.interval[1] < 0)
 
     @property
     def image_difference(self) -> NDArray[np.float64]:

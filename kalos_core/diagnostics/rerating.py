@@ -24,7 +24,7 @@ Statistic = Annotated[
     Literal["alpha", "global_alpha"],
     Option(
         "Narrow the interval",
-        "On which of the two the interval shall narrow.",
+        "The alpha whose interval one more rater should narrow.",
         choices={
             "global_alpha": "of the alpha of all units",
             "alpha": "of the mean alpha of images",

@@ -34,7 +34,10 @@ class ShardSettings(Settings):
     """How shards are written."""
 
     images_per_shard: Annotated[
-        int, Option("Images per shard", "Items, of labels. The last shard has the rest.", low=1)
+        int,
+        Option(
+            "Images per shard", "Images of a shard, or items of image-level labels; the last shard has the rest.", low=1
+        ),
     ] = 10_000
     _: KW_ONLY
     options: dict[str, Any] | None = None

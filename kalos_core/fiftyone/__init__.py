@@ -17,7 +17,7 @@ import importlib.util
 
 if importlib.util.find_spec("fiftyone") is None:
     raise ModuleNotFoundError(
-        "kalos_core.fiftyone needs FiftyOne, which is not installed: pip install 'kalos-core[app]'", name="fiftyone"
+        "kalos_core.fiftyone needs FiftyOne, which is not installed: pip install 'kalos-fiftyone[app]'", name="fiftyone"
     )
 
 from kalos_core.decisions import DECISIONS as DECISIONS

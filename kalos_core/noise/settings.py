@@ -39,7 +39,7 @@ Shifts = Annotated[
     str | None,
     Option(
         "How far annotations may be moved",
-        "What becomes of a shift that parts an annotation from its reference; by default as the model or preset has "
+        "Treatment of a shift that parts an annotation from its reference; by default as the model or preset has "
         "it. A strong magnitude parts annotations either way.",
         choices={
             "matched": "drawn again at magnitude 1, since the rate counts annotations unmatched at 0.5",
@@ -55,7 +55,10 @@ Reference = Annotated[
         type="name or names, optional",
     ),
 ]
-Raters = Annotated[int | Sequence[str], Option("Raters", "How many, or what they are called.", type="int or names")]
+Raters = Annotated[
+    int | Sequence[str],
+    Option("Raters", "Number of synthetic raters, or their names.", type="int or names", flag="synthetic_raters"),
+]
 Magnitude = Annotated[
     float | Sequence[float],
     Option(

@@ -27,7 +27,9 @@ class AttributeSettings(GradeSettings):
     metric: Annotated[
         str | None,
         Option(
-            "Metric", "By default 'ordinal' for numbers and where there is an `order`, else 'nominal'.", choices=METRICS
+            "Metric",
+            "Metric of alpha; by default 'ordinal' for numbers and where there is an `order`, else 'nominal'.",
+            choices=METRICS,
         ),
     ] = None  # type: ignore[assignment] # narrowed before it is used
 

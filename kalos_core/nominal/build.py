@@ -34,7 +34,7 @@ Repeats = Annotated[
     OnRepeat,
     Option(
         "Repeated answers",
-        "Of a rater to an item, by time where every record has one, else by the order of the records.",
+        "Repeated answers of a rater to an item, by time where every record has one, else by the order of the records.",
         choices={"raise": "an error that names them", "first": "the first counts", "last": "the last counts"},
     ),
 ]
@@ -51,14 +51,14 @@ Items = Annotated[
 
 RaterNames = Annotated[
     Sequence[str] | None,
-    Option("Raters", "The vocabulary in the order wanted; by default what occurs.", type="sequence of str, optional"),
+    Option("Raters", "All raters in the order wanted; by default those that occur.", type="sequence of str, optional"),
 ]
 
 Concepts = Annotated[
     Sequence[str] | None,
     Option(
         "Labels",
-        "The vocabulary in the order wanted, also of options that nobody chose; by default what occurs.",
+        "All labels in the order wanted, also those that nobody chose; by default those that occur.",
         type="sequence of str, optional",
     ),
 ]
@@ -67,7 +67,7 @@ Unlabelled = Annotated[
     OnEmpty,
     Option(
         "Records without a label",
-        "What they mean.",
+        "Meaning of records without a label.",
         choices={
             "raise": "an error",
             "none": "the rater looked and chose nothing",
@@ -80,7 +80,7 @@ Unknown = Annotated[
     OnUnknown,
     Option(
         "Labels that are not in the vocabulary",
-        "What becomes of them.",
+        "Labels that are not in the vocabulary.",
         choices={"raise": "an error", "skip": "they are left out with a warning"},
     ),
 ]

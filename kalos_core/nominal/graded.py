@@ -156,9 +156,10 @@ GradeWeights = Annotated[
     str | ArrayLike,
     Option(
         "Weights of grades",
-        "Of AC2 and Conger's kappa, over the grades that occur or those of `order`.",
+        "Weights of AC2 and Conger's kappa, over the grades that occur or those of `order`.",
         type="name in `KAPPA_WEIGHTS`, or (K, K) numbers from 0 to 1",
         check=lambda given, _: given,
+        flag="kappa_weights",
     ),
 ]
 

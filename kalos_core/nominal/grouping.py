@@ -49,7 +49,8 @@ Grouping = Annotated[
     Groups,
     Option(
         "Labels that exclude each other",
-        "A name: all labels do; a mapping of names to labels: those of each; None: none.",
+        "Labels that exclude each other. A name: all labels do; a mapping of names to labels: those of each; None: "
+        "none.",
         type="str, mapping or None",
         check=check_grouping,
     ),

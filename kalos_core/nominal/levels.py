@@ -41,8 +41,8 @@ MetricOfGroups = Annotated[
     Metric,
     Option(
         "What makes answers differ, for alpha",
-        "Where groups of labels are grades: names that are numbers are these numbers; one name, or one for each group, "
-        "of which those without one are nominal. All other coefficients are nominal.",
+        "Metric of groups of labels that are grades: one name, or one for each group; those without one are nominal. "
+        "Names that are numbers are these numbers. All other coefficients are nominal.",
         type="name in `METRICS`, or mapping group -> name",
     ),
 ]
@@ -51,7 +51,8 @@ OrderOfGroups = Annotated[
     Order | None,
     Option(
         "Order of labels",
-        "From lowest to highest, of the group with an ordinal metric or by group, where their names are no numbers.",
+        "Labels from lowest to highest, for the group with an ordinal metric or by group; needed where names are no "
+        "numbers.",
         type="sequence, or mapping group -> sequence, optional",
         check=_order,
     ),

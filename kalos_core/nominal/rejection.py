@@ -96,7 +96,7 @@ Broken = Annotated[
     bool,
     Option(
         "Answers that break a group, with none or several of its labels",
-        "Whether these are rejected (`check_groups`): the paper's rule.",
+        "Reject answers that break the rules of a group (`check_groups`), as the paper does.",
     ),
 ]
 
@@ -105,7 +105,7 @@ MostBreaches = Annotated[
     float | None,
     Option(
         "Raters who break a group in more than this share of their answers",
-        "All answers of such a rater are rejected.",
+        "Reject all answers of a rater who breaks a group in more than this share of them.",
         low=0,
         high=1,
     ),
@@ -114,7 +114,7 @@ LeastAccuracy = Annotated[
     float | None,
     Option(
         "Raters who answer less than this share of questions as the majority",
-        "All answers of such a rater are rejected (`rater_accuracy`).",
+        "Reject all answers of a rater who agrees with the majority less often than this (`rater_accuracy`).",
         low=0,
         high=1,
     ),

@@ -361,7 +361,9 @@ class PixelSettings(Settings):
     raters: Annotated[
         Sequence[str] | None,
         Option(
-            "Raters", "All of them, in their order; by default as the images bring them.", check=lambda given, _: given
+            "Raters",
+            "All raters in the order wanted; by default as the images bring them.",
+            check=lambda given, _: given,
         ),
     ] = None
     channels: ChosenChannels = None

@@ -214,7 +214,9 @@ def masks_of_classes(
     check_classes(classes)
     given = stacks() if callable(stacks) else stacks
     given = [given] if isinstance(given, (LabelStack, Mapping)) else given
-    for entry in check_iterable(given, "stacks", "label maps of one image or more"):
+    for entry in check_iterable(
+        given, "stacks", "label maps of one image or more, such as read_mask_folders(path).label_stacks"
+    ):
         labels = entry if isinstance(entry, LabelStack) else LabelStack.of(entry)
         check_values(labels, classes)
         yield labels, (labels.labels == value for value in classes)

@@ -197,12 +197,12 @@ class DisputedRegions(Result):
         return pd.concat([about, given], axis=1)  # a rater may be called as a column is
 
 
-LeastArea = Annotated[int, Option("Least area", "Pixels of a region.", low=1, high=1_000_000)]
+LeastArea = Annotated[int, Option("Least area", "Smallest area of a region, in pixels.", low=1, high=1_000_000)]
 LeastWidth = Annotated[
     int,
     Option(
         "Least width",
-        "Pixels of the squares that cover a region; 1: also the rims along which all outlines differ.",
+        "Side of the squares that cover a region, in pixels; 1 keeps thin rims between outlines, too.",
         low=1,
         high=1_000_000,
     ),

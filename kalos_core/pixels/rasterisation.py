@@ -22,7 +22,9 @@ from kalos_core.shapes.raster import pixels_of, rasterise
 class StackSettings(Settings):
     """Which annotations are rasterised."""
 
-    category: Annotated[str | None, Option("Class", "One class; all of them by default.")] = None
+    category: Annotated[str | None, Option("Class", "The class that is compared; by default all classes as one.")] = (
+        None
+    )
 
 
 @takes(StackSettings)

@@ -141,9 +141,9 @@ class BoundarySettings(Settings):
     """How boundaries are compared."""
 
     spacing: Spacings = 1
-    tolerance: Annotated[float, Option("Tolerance", "Of the surface Dice, in the unit of the spacing.", low=0)] = (
-        TOLERANCE
-    )
+    tolerance: Annotated[
+        float, Option("Tolerance", "Tolerance of the surface Dice, in the unit of the spacing.", low=0)
+    ] = TOLERANCE
     bootstrap: Replicates = 1000
     seed: Seed = 0
 

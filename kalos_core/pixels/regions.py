@@ -121,7 +121,9 @@ def region_agreement(
     local = False
     one = [given] if isinstance(given, (LabelStack, Mapping)) else given
     alone = 0
-    for entry in check_iterable(one, "stacks", "regions of one image or more"):
+    for entry in check_iterable(
+        one, "stacks", "regions of one image or more, such as read_mask_folders(path).label_stacks"
+    ):
         stack = entry if isinstance(entry, LabelStack) else LabelStack.of(entry)
         if len(stack.raters) < 2:
             alone += 1

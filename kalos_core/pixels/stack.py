@@ -212,7 +212,9 @@ def each_stack(stacks: Stacks, least: int = 2) -> Iterator[MaskStack]:
     given: Any = stacks() if callable(stacks) else stacks
     if isinstance(given, (MaskStack, Mapping)) or (isinstance(given, np.ndarray) and given.ndim == 3):
         given = [given]
-    for number, entry in enumerate(check_iterable(given, "stacks", "masks of one image or more"), start=1):
+    for number, entry in enumerate(
+        check_iterable(given, "stacks", "masks of one image or more, such as read_mask_folders(path).stacks"), start=1
+    ):
         try:
             stack = as_stack(entry, least)
         except InputError as error:

@@ -22,7 +22,7 @@ Unlisted = Annotated[
     float | None,
     Option(
         "Score of labels that are not listed",
-        "Of a label that a classifier does not name where it names others; None: it is missing.",
+        "Score of a label that a classifier does not name where it names others; None: it is missing.",
     ),
 ]
 
@@ -40,7 +40,10 @@ class ScoreSettings(Settings):
 class TruthSettings(Settings):
     """Which truths there are besides those of raters."""
 
-    majority: Annotated[str, Option("Majority", "Name of the truth of `merge_raters`; no rater may have it.")] = MERGED
+    majority: Annotated[
+        str,
+        Option("Majority", "Name of the majority of all raters as a reference (`merge_raters`); no rater may have it."),
+    ] = MERGED
     teams: Teams = None
 
 

@@ -175,7 +175,7 @@ class RankingSettings(Settings):
         Mapping[str, str | None] | None,
         Option(
             "Tree of the labels",
-            "Each node and the node above it (`tree_distances`): adds the ontology score.",
+            "Tree of the concepts: each node and the node above it (`tree_distances`). It adds the ontology score.",
             type="mapping of node to the node above it, optional",
         ),
     ] = None
@@ -187,8 +187,9 @@ class RankingSettings(Settings):
         Missing,
         Option(
             "Images without scores",
-            "That a truth knows and a classifier has no score for.",
+            "Images that a truth knows and a classifier has no score for.",
             choices={"raise": "an error that counts them", "skip": "these images are left out for all"},
+            flag="missing_scores",
         ),
     ] = "raise"
     bootstrap: Replicates = 1000

@@ -60,8 +60,8 @@ class BoxSettings(AliasSettings):
         Mapping[str, Any] | None,
         Option(
             "Columns",
-            "Our name -> the table's column. What is not named is found by its usual spellings and said in `account`; "
-            "None leaves a column out.",
+            "Names of the table's columns, by our name for each. Those that are not named are found by their usual "
+            "spellings, which `account` names; None leaves a column out.",
             type="mapping, optional",
         ),
     ] = field(default=None, kw_only=False)

@@ -47,7 +47,7 @@ class ColumnSettings(RepeatableSettings):
     item: Annotated[
         str | None, Option("Column of items", "Column with the items; found by its usual spellings unless given.")
     ] = None
-    separator: Annotated[str | None, Option("Separator", "Parts several labels in one cell.")] = None
+    separator: Annotated[str | None, Option("Separator", "Text between several labels in one cell.")] = None
     missing: Missing = MISSING
 
 
@@ -88,7 +88,8 @@ class WideSettings(ColumnSettings):
         ),
     ] = None
     ignore: Annotated[
-        Sequence[str], Option("Ignored columns", "Columns of no rater, such as a reference.", type="sequence of str")
+        Sequence[str],
+        Option("Ignored columns", "Columns that are no rater's, such as a reference.", type="sequence of str"),
     ] = ()
 
 

@@ -172,7 +172,7 @@ class MaskFolders:
 
 ImageFolder = Annotated[
     str | os.PathLike[str] | None,
-    Option("Folder of the images", "Folder of the images, named as the masks.", type="path, optional"),
+    Option("Folder of the images", "Folder of the images, named as the masks.", type="path, optional", flag="images"),
 ]
 
 
@@ -189,6 +189,7 @@ class MaskFoldersSettings(Settings):
             "Channels",
             "Names of the channels that images have, such as red, green, blue, near-infrared.",
             type="sequence of str, optional",
+            flag="channel_names",
         ),
     ] = None
     raters_are_local: RatersAreLocal = False

@@ -26,7 +26,7 @@ RaterFrom = Annotated[
     Literal["file", "task"],
     Option(
         "Raters",
-        "What names the raters.",
+        "Where the names of raters are from.",
         choices={"file": "each file or folder is of a rater", "task": "each task in a file, by its name, is a rater"},
     ),
 ]

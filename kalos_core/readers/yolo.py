@@ -79,6 +79,7 @@ class YoloSettings(AliasSettings):
             'all, and files that differ are refused. With "own", each rater\'s files name the classes of that rater '
             "only. Without any names the numbers are the names.",
             type='path, sequence, mapping or "own", optional',
+            flag="class_names",
         ),
     ] = None
     sizes: Sizes = None

@@ -214,7 +214,7 @@ Thresholds = Annotated[
     Sequence[float] | NDArray[np.float64],
     Option(
         "Thresholds",
-        "Similarities at which alpha is computed.",
+        "Least similarities at which alpha is computed.",
         low=0,
         high=1,
         type="(T,) floats in [0, 1]",

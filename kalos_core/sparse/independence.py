@@ -89,7 +89,7 @@ class Independence(Result):
 class IndependenceSettings(Settings):
     """How p is found."""
 
-    permutations: Annotated[int, Option("Permutations", "That are drawn for p.", low=1)] = 1000
+    permutations: Annotated[int, Option("Permutations", "Number of permutations that are drawn for p.", low=1)] = 1000
     seed: Seed = 0
 
 

@@ -73,7 +73,7 @@ WeightName = Annotated[
     str,
     Option(
         "How much an item counts",
-        "In the sparse probability of agreement.",
+        "Weights of items in the sparse probability of agreement.",
         choices={
             "annotations_m1": "annotations less one: the paper's advice",
             "flat": "all items alike",

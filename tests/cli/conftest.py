@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,33 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture
 def labels(files: dict[str, Path]) -> Path:
     return files["labels"]
+
+
+@pytest.fixture
+def folder(files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with the files that examples name: in labels.json bob has missed most dogs of before.json."""
+    content = json.loads(files["labels"].read_text(encoding="utf-8"))
+    missed = [
+        row["rater_id"] == "bob" and row["category_id"] == 2 and row["image_id"] < 7 for row in content["annotations"]
+    ]
+    content["annotations"] = [row for row, gone in zip(content["annotations"], missed, strict=True) if not gone]
+    named = {"before.json": "labels", "labels.csv": "table", "graded.json": "graded", "net.json": "predictions"}
+    for name, word in named.items():
+        (tmp_path / name).write_bytes(files[word].read_bytes())
+    write(tmp_path, content, "labels.json")
+    (tmp_path / "masks").symlink_to(files["masks"], target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def piped(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Gives a file to the next command as standard input."""
+
+    def give(path: str) -> None:
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(Path(path).read_bytes())))
+
+    return give
 
 
 @pytest.fixture

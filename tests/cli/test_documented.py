@@ -1,4 +1,4 @@
-"""`docs/command-line.md` lists what is written, and the examples for continuous integration work."""
+"""`docs/command-line.md` lists what is written; examples of commands run as they are written."""
 
 import json
 import re
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 
 from kalos_core.cli import COMMANDS, main
+from tests.tiers import first
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = (DOCS / "command-line.md").read_text(encoding="utf-8")
@@ -29,14 +29,40 @@ RUNS = [
     ("labels", "{table} --reject-broken --bootstrap 5 --truth confusion --metric ordinal --order cat dog " + TEAMS),
     ("sparse", "{labels}"),
     ("sparse", "{table}"),
-    ("pixels", "{masks} --image-folder {masks}/ann --boundaries --regions"),
+    ("pixels", "{masks} --images {masks}/ann --boundaries --regions"),
     ("divisions", "{masks} --bootstrap 5"),
     ("truth", "{masks}"),
-    ("rank", "{labels} --models net={predictions}"),
-    ("rank", "{table} --models net={scores}"),
+    ("rank", "{labels} --predictions net={predictions}"),
+    ("rank", "{table} --predictions net={scores}"),
     ("noise", "{labels} --model default --draws 1 --generate {out}.json --reference ann"),
     ("experiments", "{labels} --repeats 1 --magnitudes 1 --counts 2"),
 ]
+
+
+GUIDE = (DOCS / "guides" / "ci.md").read_text(encoding="utf-8")
+LINES = [line for block in re.findall(r"```bash\n(.*?)```", GUIDE, flags=re.DOTALL) for line in block.splitlines()]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
+def test_every_command_of_the_guide_runs(piped):
+    """With the exit code that a comment beside it says."""
+    assert len(LINES) > 5
+    for line in LINES:
+        words, _, comment = line.partition("#")
+        command, _, source = words.partition("<")
+        if source:
+            piped(source.strip())
+        assert main(shlex.split(command)[1:]) == int((comment.split() or ["0"])[-1]), line
+    assert "**Failed:** mean alpha\\: raters agree less than before, " in Path("changes.md").read_text(encoding="utf-8")
+    assert json.loads(Path("found.json").read_text(encoding="utf-8"))["failed"] == []
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
+@pytest.mark.parametrize("command", first(COMMANDS, 5), ids=lambda command: command.name)
+def test_the_example_of_the_help_runs(command):
+    assert main(shlex.split(command.example_line)[1:]) in (0, 1)
 
 
 def codes(text):
@@ -84,18 +110,3 @@ def test_every_command_is_documented():
     assert set(SECTIONS) == names
     for command in COMMANDS:
         assert bool(command.score) == ("Score: " in SECTIONS.get(command.name, ""))
-
-
-def test_the_example_of_continuous_integration_runs(labels, tmp_path, monkeypatch):
-    workflow = yaml.safe_load((DOCS / "examples" / "agreement-workflow.yml").read_text(encoding="utf-8"))
-    command = next(
-        step["run"] for step in workflow["jobs"]["agreement"]["steps"] if "kalos-core" in step.get("run", "")
-    )
-    monkeypatch.chdir(tmp_path)
-    for name in ("before.json", "labels.json"):
-        Path(name).write_bytes(labels.read_bytes())
-    config = (DOCS / "examples" / "agreement.yaml").read_text(encoding="utf-8")
-    for least, code in (("0.6", 0), ("0.99", 1)):
-        Path("agreement.yaml").write_text(config.replace("fail_under: 0.6", f"fail_under: {least}"), encoding="utf-8")
-        assert main(shlex.split(command)[1:]) == code
-        assert Path("found/results.json").exists()

@@ -147,7 +147,7 @@ def test_choices_are_read_by_each_command_on_labels(tmp_path, check):
     assert document["read"] == {str(path): {"read": 4, "left_out": {}, "unused": {}, "notes": []}}
     check(f"sparse {path} --weights flat", results__value=0.5)
     scores = write(tmp_path, "item,label,score\n1,a,.9\n1,b,.1\n2,a,.2\n2,b,.8\n", "scores.csv")
-    rows = check(f"rank {path} --models net={scores} --missing skip")["tables"]["classifiers"]
+    rows = check(f"rank {path} --predictions net={scores} --missing-scores skip")["tables"]["classifiers"]
     assert {row["truth"] for row in rows} == {"0", "1", "majority"}
 
 
@@ -230,7 +230,7 @@ def test_truth_of_label_maps(label_maps, tmp_path, check):
     expected = staple_classes(next(k.read_mask_folders(label_maps).label_stacks()), {1: "road", 2: "car"})
     counts = {"images": 1, "alone": 1, "tied": 0, "unsettled": 0}
     document = check(
-        f"truth {label_maps} --classes '{{{{1: road, 2: car}}}}' --out {tmp_path / 'out'}",
+        f"truth {label_maps} --class-names '{{{{1: road, 2: car}}}}' --out {tmp_path / 'out'}",
         tables__classes__class=["background", "road", "car"],
         tables__classes__value=[0, 1, 2],
         tables__classes__pixels=[1, 2, 1],
@@ -257,14 +257,14 @@ def test_truth_of_large_values_and_with_a_prior(label_maps, tmp_path, check):
 def test_models_are_ranked(files, check):
     predictions = read_predictions(files["predictions"], files["labels"], "net")
     means = map_of_predictions(k.read_coco(files["labels"]), *predictions).by_rater.mean(axis=0)
-    document = check("rank {labels} --models net={predictions}", tables__models__map=means)
+    document = check("rank {labels} --predictions net={predictions}", tables__models__map=means)
     assert document["tables"]["models"][0] == {"truth": "ann", "model": "net", "map": 1.0, "rank": 1.0}
 
 
 def test_classifiers_are_ranked(check):
     """ann and bob say cat on even items, as the classifier does. cid's one cat is item 6, which it puts above four
     others and level with 0, 2 and 4: AUC is (4 + 3 / 2) / 7."""
-    document = check("rank {table} --models net={scores}")
+    document = check("rank {table} --predictions net={scores}")
     auc = {row["truth"]: row["value"] for row in document["tables"]["classifiers"] if row["measure"] == "AUC"}
     assert auc == pytest.approx({"ann": 1, "bob": 1, "cid": (4 + 3 / 2) / 7, "majority": 1})
 
@@ -282,6 +282,6 @@ def test_predictions_and_scores_that_cannot_be_used_are_named(files, tmp_path, r
     for truth, content, message in MODELS:
         path = tmp_path / ("bad.csv" if truth == "table" else "bad.json")
         path.write_text(content)
-        error = refusal("rank", files[truth], "--models", path)
+        error = refusal("rank", files[truth], "--predictions", path)
         assert message in error
         assert path.name in error

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import subprocess
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -10,10 +12,12 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from kalos_core import InputError, agreement, label_convergence, read_coco
-from kalos_core.cli import COMMANDS
-from kalos_core.cli.options import options_of
+from kalos_core.cli import COMMANDS, main
+from kalos_core.cli.commands import SHELLS
+from kalos_core.cli.options import GROUPS, options_of, reader_options
 from kalos_core.nominal import label_findings
 from kalos_core.options import Option, Settings, takes
+from kalos_core.readers import read_yolo
 
 
 @dataclass(frozen=True)
@@ -103,12 +107,95 @@ def test_defaults_are_those_of_the_functions():
         assert {option.name: option.default for option in options_of(of)}["solver"] == solver
 
 
+ALIKE = {
+    "assigned", "boundaries", "class_names", "fail_under", "images", "metric", "model", "order", "raters", "reference",
+    "repeats", "task", "threshold", "thresholds", "truth",
+}  # fmt: skip
+"""Options that mean the same, said of what a command or a format has."""
+
+NO_SENTENCE = ("of", "that", "as", "what", "at", "most", "whether these", "see")
+"""How a text begins that says nothing without the label of a form."""
+
+
+def test_the_help_of_every_option_says_something_by_itself():
+    found = [
+        (command.name, each.flag, each.help)
+        for command in COMMANDS
+        if command.name != "report"
+        for option in command.all_options
+        for each in (option, *option.formats.values())
+    ]
+    wrong = [
+        (name, flag, text)
+        for name, flag, text in found
+        if not text.endswith(".") or not text[0].isupper() or len(text.split()) < 3
+        or text.lower().startswith(tuple(f"{start} " for start in NO_SENTENCE)) or "see `" in text
+    ]  # fmt: skip
+    assert wrong == []
+
+
+def test_the_help_of_a_command_has_groups_choices_defaults_an_example_and_exit_codes(capsys):
+    for command in COMMANDS:
+        text = help_text(capsys, command.name, "--help")
+        titles = [line[:-1] for line in text.splitlines() if line[:1].isalpha() and line.endswith(":")]
+        own = {option.group for option in command.all_options}
+        assert [title for title in titles if title in GROUPS] == [title for title in GROUPS if title in own]
+        assert f"example:\n  {command.example_line}\n\nexit codes:\n  0  done\n" in text
+        flat = " ".join(text.split())
+        for option in command.all_options:
+            if not option.formats or set(command.formats) <= set(option.formats):
+                assert option.help in flat
+                assert all(value in flat for value in option.choices)
+    solver = help_text(capsys, "agreement", "--help").partition("--solver")[2].partition("--cost")[0]
+    assert "{greedy,shm,shm_by_name,ahc,mgm}" in solver
+    assert "- greedy: the most similar first, as the paper\n" in solver
+    assert solver.rstrip().endswith("(default: greedy)")
+
+
+def test_options_of_a_format_are_explained_where_it_is_named(capsys):
+    assert "How sure a model" not in help_text(capsys, "agreement", "--help")
+    text = help_text(capsys, "agreement", "--help-format", "yolo")
+    flags = [option.flag for option in reader_options({"yolo": read_yolo})]
+    assert [flag for flag in flags if flag not in text] == []
+    assert "--crowds" not in text
+    assert "those who have a file of it" in " ".join(text.split())  # as YOLO's reader has it, not COCO's
+
+
+def help_text(capsys, *arguments):
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    assert end.value.code == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completions_know_commands_options_choices_and_files(shell, capsys):
+    pytest.importorskip("shtab", reason="writes completions")
+    assert main(["--completion", shell]) == 0
+    script = capsys.readouterr().out
+    for word in ("agreement", "--solver", "shm_by_name", "--class-names"):
+        assert word in script or (shell == "fish" and word.removeprefix("--") in script)
+    if shell == "bash":
+        subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def test_completions_say_what_is_missing(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert main(["--completion", "bash"]) == 2
+    assert "expected the package shtab" in capsys.readouterr().err
+
+
 SHARED = {"format", "seed", "channels", "missing", "rater_from", "task", "workflow"}
 """Options of several readers or functions of one command, with one meaning."""
 
 
 def test_no_name_means_two_things():
-    """A command has each option once."""
+    """A command has each option once; what two commands say of one is the same, but for `ALIKE`."""
+    said = defaultdict(set)
+    for command in COMMANDS:
+        for option in command.all_options:
+            said[option.name] |= {each.help for each in (option, *option.formats.values())}
+    assert {name for name, texts in said.items() if len(texts) > 1} == ALIKE
     for command in COMMANDS:
         names = [option.name for option in command.all_options]
         assert len(set(names)) == len(names), command.name

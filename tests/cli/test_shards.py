@@ -27,7 +27,7 @@ def close(one, other):
 COMMANDS = [
     ("agreement --thresholds 0.3 0.6 --bootstrap 9 --next 2", {"annotations"}, set()),
     ("variations", {"merged", "findings"}, {"images"}),
-    ("calibrate --bootstrap 5 --coordinates pixels", set(), set()),
+    ("calibrate --bootstrap 5 --compare-in pixels", set(), set()),
     ("convergence --samples 5 --fraction 0.5 --models 'net 0.4'", set(), set()),
 ]
 """A command, the tables that are not those of the file, and further ones."""
@@ -57,7 +57,7 @@ def test_what_is_written_and_what_does_not_fit(labels, shards, refusal, tmp_path
     assert "2 shards, 8 images, 47 annotations" in capsys.readouterr().out
     assert "expected no option of a reader" in refusal("agreement", shards, "--format", "coco")
     for option in (["--truth", "confusion"], ["--boundaries"]):
-        assert "expected one of a table, whose annotations are read, got one of shards" in refusal(
+        assert "expected a file or folder of annotations, which are read whole, got a folder of shards" in refusal(
             "agreement", shards, *option
         )
     assert "expected a new or an empty folder, got 5 files" in refusal("shards", labels, shards)

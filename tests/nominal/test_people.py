@@ -240,7 +240,7 @@ def test_the_interval_of_teams_is_that_of_items_sampled_with_replacement():
         (lambda: compare_teams(PAIR, {"a": ["ann"], "b": ["ann"]}), "teams: .* in one of them, got 'ann' in both"),
         (lambda: compare_teams(PAIR, {"a": ["ann"], "b": ["eve"]}), "raters: .* names among ann, bob, got 'eve'"),
         (lambda: label_agreement(table_of({"ann": "x"})), r"table: .* at least two raters to compare, got 1 \(ann\)"),
-        (lambda: label_agreement("labels.csv"), "table: expected LabelTable, the result of read_long_labels"),
+        (lambda: label_agreement("labels.csv"), "table: expected LabelTable, got str; read_wide_labels"),
         (lambda: rater_accuracy(SKIES, reference={1: ["snow"]}), "item 1: .* of the vocabulary, got 'snow'"),
         (lambda: rater_accuracy(SKIES, reference={7: ["sky"]}), "reference: expected items .*, got none in common"),
         (lambda: rater_accuracy(SKIES, reference="eve"), "reference: expected a rater among ann, bob, got 'eve'"),

@@ -55,7 +55,10 @@ BOXES = Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box"
         (lambda: boundary_distance([[1]], [[1]], (1, 1, 1)), "spacing: expected a number above 0, or 2"),
         (lambda: boundary_distance([[1]], [[1]]).surface_dice(-1), "tolerance: expected a number of at least 0"),
         (lambda: boundary_agreement([]), "stacks: expected an image with at least two assigned raters, got none in 0"),
-        (lambda: boundary_agreement(5), "stacks: expected masks of one image or more, got 5"),
+        (
+            lambda: boundary_agreement(5),
+            "stacks: expected masks of one image or more, such as read_mask_folders.*, got 5",
+        ),
         (lambda: boundary_agreement([[[[1]], [[1]]]], spacing=(1, 1, 1)), "spacing: expected a number above 0, or 2"),
         (lambda: boundary_agreement([[[[1]], [[1]]]], tolerance=-1), "tolerance: expected a number of at least 0"),
         (lambda: boundary_agreement([[[[1]], [[1]]]], bootstrap=-1), "bootstrap: expected a whole number"),

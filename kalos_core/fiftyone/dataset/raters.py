@@ -152,7 +152,10 @@ def new_fields(dataset: Any, raters: Collection[str], family: Family) -> dict[st
     known = dict(zip(rater_names(dataset, held), held, strict=True))
     again = [f"{name!r} (field {known[name]!r})" for name in raters if name in known]
     if again:
-        raise InputError(f"raters: the data set {dataset.name!r} already holds {family.name} of {listed(again)}")
+        raise InputError(
+            f"raters: the data set {dataset.name!r} already holds {family.name} of {listed(again)}; name another data "
+            f"set, or delete this one (fiftyone.delete_dataset({dataset.name!r})) or these fields first"
+        )
     return derive_field_names(raters, [*dataset.get_field_schema(), ASSIGNED_FIELD])
 
 

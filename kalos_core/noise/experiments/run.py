@@ -110,7 +110,7 @@ class ExperimentSettings(Settings):
         Sequence[float] | None,
         Option(
             "Magnitudes",
-            "In place of those of each experiment; 0 is added for alpha over noise.",
+            "Magnitudes of noise, in place of those of each experiment; 0 is added for alpha over noise.",
             low=0,
             required=True,
             ordered=True,
@@ -128,7 +128,9 @@ class ExperimentSettings(Settings):
             type="ints of at least 2",
         ),
     ] = COUNTS
-    repeats: Annotated[int, Option("Repeats", "Draws of each setting; statements are judged in each.", low=1)] = 3
+    repeats: Annotated[
+        int, Option("Repeats", "How many times each setting is drawn; statements are judged in each.", low=1)
+    ] = 3
     seed: Seed = 0
     progress: Progress | None = None
 

@@ -22,7 +22,7 @@ Crowds = Annotated[
     Literal["auto", "regions", "objects"],
     Option(
         "Annotations marked as a crowd",
-        "Meaning of iscrowd.",
+        "Meaning of the mark iscrowd of annotations.",
         choices={
             "auto": "regions, unless most of a rater's annotations carry the mark, or marked ones have the attribute "
             "occluded, as of a tool that marks every mask; the account says so",
@@ -36,8 +36,7 @@ NotExhaustive = Annotated[
     Literal["ignore", "exclude"],
     Option(
         "Classes annotated in part",
-        "Of LVIS files, by category id: images whose not_exhaustive_category_ids name a class of which a rater "
-        "annotated nothing.",
+        "Images of LVIS files whose not_exhaustive_category_ids name a class of which a rater annotated nothing.",
         choices={
             "ignore": "the rater counts as assigned, as in published numbers",
             "exclude": "the rater counts as not assigned to the class there (`Annotations.excluded`)",

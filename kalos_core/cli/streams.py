@@ -1,0 +1,113 @@
+"""Standard input in place of a file, and standard output that may be closed early."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from io import TextIOWrapper
+from pathlib import Path
+
+from kalos_core.cli.options import STREAM
+from kalos_core.errors import InputError
+
+STARTS = (
+    (b"{", ".json"),
+    (b"[", ".json"),
+    (b"<", ".xml"),
+    (b"PK\x03\x04", ".zip"),
+    (b"PAR1", ".parquet"),
+    (b"MATLAB", ".mat"),
+)
+"""Beginning of a file -> the ending that its name would have."""
+
+PACKED = b"\x1f\x8b"
+"""Beginning of a gzip file."""
+
+
+@contextmanager
+def received(given: Mapping[str, str]) -> Iterator[tuple[dict[str, Path], Callable[[str], str]]]:
+    """The paths of inputs, with standard input as a file in place of ``-``, and what makes texts name it as such.
+
+    The file is called ``stdin`` with the ending of its content, so that formats are recognised; it is removed at the
+    end.
+
+    Raises
+    ------
+    InputError
+        If two inputs are standard input, or it is a terminal.
+
+    Examples
+    --------
+    >>> with received({"labels": "labels.json"}) as (paths, named):
+    ...     print(paths["labels"], named("labels.json: expected a file"))
+    labels.json labels.json: expected a file
+    """
+    streamed = [name for name, path in given.items() if path == STREAM]
+    paths = {name: Path(path) for name, path in given.items()}
+    if not streamed:
+        yield paths, str
+        return
+    if len(streamed) > 1:
+        raise InputError(f"{' and '.join(streamed)}: expected one input from standard input (-), got {len(streamed)}")
+    if sys.stdin.isatty():
+        raise InputError(
+            f"{streamed[0]}: expected a file on standard input, such as kalos-core ... - < labels.json, got a terminal"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+
+        def named(text: str) -> str:
+            return text.replace(f"{folder}{os.sep}", "")
+
+        paths[streamed[0]] = _received(Path(folder))
+        try:
+            yield paths, named
+        except InputError as error:
+            raise InputError(named(str(error))) from error
+
+
+def _received(folder: Path) -> Path:
+    path = folder / "stdin"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    with path.open("rb") as file:
+        return path.rename(path.with_suffix(ending_of(file.read(4096))))
+
+
+def ending_of(start: bytes) -> str:
+    r"""The ending that the name of a file would have, by its first bytes: a table unless these say otherwise.
+
+    Examples
+    --------
+    >>> import gzip
+    >>> ending_of(b' {"images": []}'), ending_of(b"item,rater"), ending_of(gzip.compress(b"<a/>"))
+    ('.json', '.csv', '.xml.gz')
+    """
+    if start.startswith(PACKED):
+        return f"{ending_of(zlib.decompressobj(31).decompress(start))}.gz"
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return next((ending for beginning, ending in STARTS if text.startswith(beginning)), ".csv")
+
+
+def prepare_output() -> None:
+    """Let standard output and standard error take any text: a terminal may know no Greek."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def show(text: str) -> None:
+    """Print to standard output, unless whoever reads it has read enough, such as `head`."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        drop_output()
+
+
+def drop_output() -> None:
+    """Let what is still printed to standard output go nowhere, so that nothing fails when the process ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
