@@ -141,7 +141,7 @@ REFUSED = {
     "agreement {labels} --bootstrap -1": "--bootstrap: expected a whole number of at least 0, got -1",
     "agreement {labels} --similarity box_uoi": "got 'box_uoi'; did you mean box_iou?",
     "agreement {labels} --top -1": "--top: expected a whole number of at least 0, got -1",
-    "report {labels} --images {labels}": "--images: expected a folder that is there",
+    "report {labels} --images {labels}": "--images: expected a folder that can be read",
     "report {labels} --json - --summary -": "--json and --summary: expected one of them on standard output, got both",
     "experiments {outlined} --repeats 1 --magnitudes 1 --counts 2 --out {labels}/out": "expected a folder to write to",
 }
