@@ -153,6 +153,11 @@ class Habit:
         How often, and of how many objects or own labels.
     others, others_of : int
         The same of all other raters together.
+
+    Examples
+    --------
+    >>> Habit("ben", "missing", 14, 92, 4, 214).text("bottle")
+    'ben misses 14 of 92 objects, mostly bottle; the others 4 of 214'
     """
 
     rater: str
