@@ -45,7 +45,7 @@ class ReportSettings(Settings):
     {'title': 'Cats', 'interactive': False}
     """
 
-    title: Annotated[str | None, Option("Title", "Of the page; by default it names the data.")] = None
+    title: Annotated[str | None, Option("Title", "Title of the page; by default it names the data.")] = None
     _: KW_ONLY
     interactive: Annotated[
         bool,
