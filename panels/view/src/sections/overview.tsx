@@ -66,7 +66,7 @@ function Sentences({ record: { said }, frame, go }: SectionProps<Said>) {
 function Dashboard(props: Props) {
   const { record } = props;
   return (
-    <Stack spacing={1}>
+    <Stack spacing={0.75}>
       <Agreement {...props} />
       <Figures {...props} />
       <Box sx={grid(215)}>
