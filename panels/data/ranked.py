@@ -8,7 +8,6 @@ import numpy as np
 from kalos_core.diagnostics import ClassDifficulty
 from kalos_core.diagnostics.classes import hardest_first
 from kalos_core.errors import Undefined
-from kalos_core.resampling import Estimates
 
 from .rows import Row, rows_of
 
@@ -24,12 +23,12 @@ def ranked_classes(classes: ClassDifficulty | Undefined) -> list[Row]:
     return rows_of([*ranked, *others], **_alphas(classes.category, classes), units=classes.units, is_ranked=is_ranked)
 
 
-def ranked_estimates(names: Any, found: Estimates) -> list[Row]:
-    """Names with their alphas, the least first; undefined last."""
+def ranked_estimates(names: Any, found: Any) -> list[Row]:
+    """Names with the alphas of `Estimates`, the least first; undefined last."""
     return rows_of(np.argsort(found.alpha, kind="stable"), **_alphas(names, found))
 
 
-def _alphas(names: Any, found: Estimates) -> dict[str, Any]:
+def _alphas(names: Any, found: Any) -> dict[str, Any]:
     low, high = found.alpha_interval.T
     return {"name": names, "value": found.alpha, "low": low, "high": high, "images": found.images}
 

@@ -55,10 +55,11 @@ def mask(rater: str, image: int) -> fo.Segmentation:
                 "bob grades",
                 "cora answers",
                 "12 (75",
+                "0 of 12 decisions",
             ],
         ),
-        (name, "image_labels", ["Raters agree", "cora answers as most raters do least often", "6 (38"]),
-        (names, "image_labels", ["Raters ", "Hardest question: wet", "cora answers as most", "8 (50 %) of 16"]),
+        (name, "image_labels", ["Raters agree", "cora answers as most raters do least often", "6 (38", "0 of 6"]),
+        (names, "image_labels", ["Raters ", "Hardest question: wet", "cora answers as most", "8 (50 %) of 16", "0 of 8"]),
         (mask, "pixels", ["Two raters share ", "cora is furthest from the others: F1", "0 of 19 decisions"]),
     ],
 )
