@@ -35,6 +35,7 @@ from kalos_core.report.pages import Block, Drawings, Figure, Heading, Items, Rep
 from kalos_core.report.studies import LOCAL, Study
 from kalos_core.text import plain
 from kalos_core.variation import RaterCard
+from kalos_core.variation.rates import HABITS
 
 Result = TypeVar("Result")
 
@@ -46,9 +47,6 @@ WORST_IMAGES = 15
 
 PER_RATER = ("collaboration", "vitality", "intra_rater", "team_agreement")
 """Diagnostics of raters."""
-
-RATES = ("missing", "additional", "wrong_class", "merges", "splits")
-"""Rates of raters, in the order of their columns."""
 
 
 @dataclass(frozen=True)
@@ -255,7 +253,7 @@ def _raters(found: Study) -> Iterator[Block]:
 
 def rates_of(cards: Sequence[RaterCard]) -> Table:
     """Raters with their alpha and their rates per object, each with its count."""
-    names = [name for name in RATES if any(card.counts[name][1] for card in cards)]
+    names = [name for name in HABITS if any(card.counts[name][1] for card in cards)]
     heads = ["rater", "images", "labels", "alpha", *(VARIATION_LABELS.get(name, name) for name in names)]
     rows = [
         [
