@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from kalos_core.diagnostics import Collaboration, IntraRater, RaterVitality, TeamAgreement
 from kalos_core.display import Numbers, alpha_text, number_of, rater_colour, signed, with_interval
 from kalos_core.figures.bars import value_bars, with_counts
@@ -21,8 +23,8 @@ from kalos_core.resampling import Estimates
 from kalos_core.text import MOST_LETTERS, names_shown
 
 
-def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
-    """Vitality in one line.
+def vitality_title(raters: Sequence[str], vitality: Numbers, intervals: Numbers | None = None) -> str:
+    r"""Vitality in one line; a rater whose interval has 0 in it only *may* be what it says.
 
     Examples
     --------
@@ -30,19 +32,27 @@ def vitality_title(raters: Sequence[str], vitality: Numbers) -> str:
     'Without bob the others agree better (−0.020); ann holds them together (+0.040)'
     >>> vitality_title(["ann", "bob"], [0.04, 0.02])
     'Every rater adds to agreement, ann most (+0.040)'
+    >>> vitality_title(["ann", "bob"], [-0.04, -0.02], [[-0.09, 0.01], [-0.05, 0.01]]).replace("\u00a0", " ")
+    'Without ann the others may agree better (−0.040 [−0.090, +0.010])'
     """
     raters = names_shown(raters, MOST_LETTERS)
     values = as_numbers(vitality)
+    ends = np.full((len(values), 2), np.nan) if intervals is None else np.asarray(intervals, np.float64)
     found = extremes(values)
     if found is None:
         return "No rater has a vitality"
     best, worst = found
+
+    def said(place: int, clear: str, unclear: str) -> str:
+        verb = unclear if ends[place, 0] <= 0 <= ends[place, 1] else clear
+        return f"{verb} ({with_interval(values[place], ends[place], text=signed)})"
+
     if values[worst] >= 0:
-        return f"Every rater adds to agreement, {raters[best]} most ({signed(values[best])})"
-    without = f"Without {raters[worst]} the others agree better ({signed(values[worst])})"
+        return f"Every rater adds to agreement, {said(best, f'{raters[best]} most', f'{raters[best]} perhaps most')}"
+    without = f"Without {raters[worst]} the others {said(worst, 'agree better', 'may agree better')}"
     if values[best] <= 0:
         return without
-    return f"{without}; {raters[best]} holds them together ({signed(values[best])})"
+    return f"{without}; {raters[best]} {said(best, 'holds them together', 'may hold them together')}"
 
 
 @checked
@@ -59,7 +69,7 @@ def plot_vitality(result: RaterVitality, selected: str | None = None) -> go.Figu
         ends,
         axis="vitality (change of alpha)",
         name="raters",
-        title=vitality_title(raters, values),
+        title=vitality_title(raters, values, ends),
         hover=[f"vitality {with_interval(value, pair, text=signed)}" for value, pair in zip(values, ends, strict=True)],
         after=[f", {number_of(count, 'image')}{of}" for count, of in zip(result.images.tolist(), whole, strict=True)],
         texts=[signed(value) for value in values],

@@ -258,7 +258,10 @@ def vitality(found: RaterVitality) -> Figure:
     reach = max(-low, high) or 1.0
     form = Ranked("Alpha with everybody minus alpha without the rater", ("rater", "difference"), rows, (-reach, reach))
     return captioned(
-        "vitality", form, vitality_title(found.rater.tolist(), found.vitality), plot=partial(plot_vitality, found)
+        "vitality",
+        form,
+        vitality_title(found.rater.tolist(), found.vitality, found.vitality_interval),
+        plot=partial(plot_vitality, found),
     )
 
 

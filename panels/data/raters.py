@@ -99,7 +99,11 @@ def _reason(found: Any) -> str:
 
 
 def _vitality_title(found: RaterVitality | Undefined) -> str:
-    return "" if isinstance(found, Undefined) else vitality_title(found.rater.tolist(), found.vitality)
+    return (
+        ""
+        if isinstance(found, Undefined)
+        else vitality_title(found.rater.tolist(), found.vitality, found.vitality_interval)
+    )
 
 
 def _sessions(asked: Asked) -> tuple[list[Row], list[Row], Row]:
