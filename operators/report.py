@@ -4,6 +4,8 @@ from typing import Any
 
 import fiftyone.operators.types as types
 
+import kalos_core.fiftyone as kf
+
 from . import base
 from .widgets import Context
 
@@ -15,6 +17,10 @@ class WriteReport(base.Download):
     )
     ICON, RESULT = "/assets/agreement.svg", "Report"
     ENDING = "html"
+
+    def runs(self, dataset: Any) -> list[Any]:
+        """The first run of each analysis: a report is of any labels."""
+        return [next(iter(analysis.runs.values())) for analysis in kf.list_analyses(dataset)]
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         super().add_options(ctx, inputs, key)

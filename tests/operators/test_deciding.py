@@ -68,6 +68,10 @@ def test_report(dataset: fo.Dataset, tmp_path: Path) -> None:
     assert str(path) in run("report", dataset, path=str(path), title="Cats")["text"]
     assert "<h1>Cats</h1>" in path.read_text(encoding="utf-8")
     assert f"{dataset.name}-run.html" in form("report", dataset)["path"].view.description
+    labels = data_set(quiz)
+    kf.compute_label_agreement(labels, "labels", raters=THREE, bootstrap=0)
+    assert str(path) in run("report", labels, path=str(path))["text"]
+    assert f"{labels.name}-labels.html" in form("report", labels)["path"].view.description
 
 
 @pytest.mark.parametrize(
