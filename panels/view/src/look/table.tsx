@@ -52,7 +52,7 @@ export function Sortable<Row>({ label, rows, columns, keyOf, onClick, first, isC
           {columns.map((column) => (
             <TableCell key={column.key} align={column.isNumber ? "right" : "left"} title={column.hover}
               sortDirection={order?.key === column.key ? (order.descending ? "desc" : "asc") : false}>
-              {column.by ? (
+              {column.by && column.title ? (
                 <TableSortLabel hideSortIcon active={order?.key === column.key} direction={order?.descending ? "desc" : "asc"}
                   onClick={() => turn(column.key)} sx={FOCUS}>
                   {column.title}

@@ -11,7 +11,7 @@ export type RatedImage = { sample_id: string; file: string; alpha: Maybe; labels
 type ThumbnailProps = { image: RatedImage; onClick: () => void; height?: number };
 
 /** A small image with its alpha in the corner; a click. */
-export function Thumbnail({ image: { file, alpha, labels, path }, onClick, height = 46 }: ThumbnailProps) {
+export function Thumbnail({ image: { file, alpha, labels, path }, onClick, height = 44 }: ThumbnailProps) {
   const about = `${plain(file)}: alpha ${alphaText(alpha)}, ${numberOf(labels, "label")}`;
   return (
     <ButtonBase onClick={onClick} title={about} aria-label={about}
