@@ -41,7 +41,7 @@ TITLES = {
     "unmatched": "one annotated",
     "wrong_class": "classes differ",
     "merged": "several as one",
-    "merged_wrong_class": "as one, class, too",
+    "merged_wrong_class": "as one, class",
 }
 """Kind of difference -> the text of its row."""
 

@@ -156,8 +156,8 @@ class App:
         """What is wider than its place."""
         wide: list[str] = self.panel(panel).evaluate(
             """root => [root, ...root.querySelectorAll('*')]
-                .filter(e => !e.closest('svg, .js-plotly-plot, .MuiSlider-root, .MuiSwitch-root') && e.clientWidth > 0)
-                .filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'auto')
+                .filter(e => !e.closest('svg, .js-plotly-plot, .MuiSlider-root, .MuiSwitch-root, [data-scrolls]') && e.clientWidth > 0)
+                .filter(e => e.scrollWidth > e.clientWidth + 1)
                 .filter(e => getComputedStyle(e).display !== 'inline')
                 .filter(e => !e.closest('[role=combobox]'))  // a closed menu shortens what its list shows whole
                 .map(e => `${e.tagName} ${e.scrollWidth} > ${e.clientWidth}: ${e.innerText.slice(0, 60)}`)
@@ -166,6 +166,7 @@ class App:
         beyond: list[str] = self.panel(panel).evaluate(
             """root => { const right = root.getBoundingClientRect().right + 1;
                 return [...root.querySelectorAll('.js-plotly-plot text, td, th, p, button')]
+                    .filter(e => !e.closest('[data-scrolls]'))
                     .filter(e => e.getBoundingClientRect().width > 0 && e.getBoundingClientRect().right > right)
                     .map(e => e.textContent) }"""
         )

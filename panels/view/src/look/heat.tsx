@@ -23,7 +23,7 @@ export function Heat({ of, domain = [0, 1], show = alphaText, onClick, hint = ""
   return (
     <Card title={of.title}>
       <Note>{[of.reading, hint].filter(Boolean).join(" ")}</Note>
-      <Box tabIndex={onClick ? undefined : 0} sx={{ ...FOCUS, overflowX: "auto" }}>
+      <Box data-scrolls="" tabIndex={onClick ? undefined : 0} sx={{ ...FOCUS, overflowX: "auto" }}>
         <Matrix label={of.title} rows={of.rows} columns={of.columns} values={of.values} domain={domain} show={show} onClick={onClick} />
       </Box>
     </Card>

@@ -52,7 +52,7 @@ function Band({ left, width, name, strength }: { left: number; width: number; na
         color="text.secondary"
         title={name}
         noWrap
-        sx={{ fontSize: 10.5, lineHeight: 1.4, mt: "3px" }}
+        sx={{ fontSize: 10.5, letterSpacing: "-0.3px", lineHeight: 1.4, mt: "3px" }}
       >
         {strength ? name : "< 0"}
       </Typography>
