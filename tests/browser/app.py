@@ -156,7 +156,8 @@ class App:
         """What is wider than its place."""
         wide: list[str] = self.panel(panel).evaluate(
             """root => [root, ...root.querySelectorAll('*')]
-                .filter(e => !e.closest('svg, .js-plotly-plot, .MuiSlider-root, .MuiSwitch-root, [data-scrolls]') && e.clientWidth > 0)
+                .filter(e => !e.closest('svg, .js-plotly-plot, .MuiSlider-root, .MuiSwitch-root, [data-scrolls]'))
+                .filter(e => e.clientWidth > 0)
                 .filter(e => e.scrollWidth > e.clientWidth + 1)
                 .filter(e => getComputedStyle(e).display !== 'inline')
                 .filter(e => !e.closest('[role=combobox]'))  // a closed menu shortens what its list shows whole

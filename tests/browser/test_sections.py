@@ -102,7 +102,6 @@ NOISE: Pages = {
 }
 
 IN_README = {
-    "Overview": "overview",
     "Raters": "raters",
     "Threshold": "calibration",
     "Masks": "truth",
