@@ -77,7 +77,7 @@ def _listed(dataset: Any, runs: list[AnyRun]) -> Row:
         "what": [run.title for run in runs],
         "notation": lead.metrics.get("notation", ""),
         "alpha": lead.metrics.get("alpha"),
-        "changed": 0 if lead.unreadable else count_changes(dataset, lead.key),
+        "changed": None if lead.unreadable else count_changes(dataset, lead.key),
         "said": [text for run in runs for text in (run.unreadable, run.status, run.note) if text],
     }
 
