@@ -271,19 +271,16 @@ def find_dataset(dataset: Any) -> Any:
 def opened(dataset: Any, persistent: bool) -> Iterator[tuple[Any, bool]]:
     """A data set as `find_dataset` finds it, or a new one of that name, which goes if the block fails; whether new."""
     name = dataset.name if isinstance(dataset, fo.Dataset) else dataset
-    found = find_dataset(dataset)
+    with _a_name_it_takes(name):
+        found = find_dataset(dataset)
     if found is not None:
         with explained(found, "nothing of this load is kept"):
             yield found, False
         return
     name = fo.get_default_dataset_name() if name is None else name
     with _noted(name):
-        try:
+        with _a_name_it_takes(name):
             made = _make(name, persistent)
-        except KalosError:
-            raise
-        except ValueError as error:  # FiftyOne's, of a name that it cannot write into an address
-            raise InputError(f"dataset: expected a name that FiftyOne takes, got {repr_of(name)}: {error}") from error
         with explained(made, "nothing of this load is kept"):
             try:
                 yield made, True
@@ -291,6 +288,17 @@ def opened(dataset: Any, persistent: bool) -> Iterator[tuple[Any, bool]]:
                 if not made.deleted and not _is_loaded(made):
                     made.delete()
                 raise
+
+
+@contextmanager
+def _a_name_it_takes(name: Any) -> Iterator[None]:
+    """Refuse a name that FiftyOne cannot store, or write into an address."""
+    try:
+        yield
+    except KalosError:
+        raise
+    except ValueError as error:
+        raise InputError(f"dataset: expected a name that FiftyOne takes, got {repr_of(name)}: {error}") from error
 
 
 def _is_loaded(dataset: Any) -> bool:

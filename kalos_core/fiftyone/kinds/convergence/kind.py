@@ -133,8 +133,8 @@ def poolable_runs(samples: Any) -> dict[str, str]:
     connection = database()
     names = {found["_id"]: found["name"] for found in connection.datasets.find({}, {"name": True})}
     names.pop(id_of(root_of(samples)), None)
-    asked = {"config.method": f"{METHOD}/convergence", "config.status": COMPLETE, "config.metrics.raters": {"$size": 2}}
-    asked |= {"config.format": FORMAT, "key": {"$type": "string"}}
+    asked: dict[str, Any] = {"config.format": FORMAT, "config.method": f"{METHOD}/convergence"}
+    asked |= {"config.status": COMPLETE, "config.metrics.raters": {"$size": 2}, "key": {"$type": "string"}}
     found = connection.runs.find(asked, {"_dataset_id": True, "key": True}).sort("timestamp", 1)
     keys = {names[run["_dataset_id"]]: run["key"] for run in found if run["_dataset_id"] in names}
     return dict(sorted(keys.items()))
