@@ -178,7 +178,7 @@ class _OfObjects(Decidable):
         return MatchedUnits.of_labels(read_sample(self.samples, self.run.key, sample_id), self.run)
 
     def of_all(self) -> MatchedUnits:
-        return MatchedUnits.of_arrays(self.run)
+        return kept(self.samples, self.run, "matched", lambda: MatchedUnits.of_arrays(self.run))
 
     def seen(self, sample_id: str, variations_key: str | None) -> SeenSample:
         labels = read_sample(self.samples, self.run.key, sample_id)
