@@ -124,12 +124,16 @@ class Day:
     def decide(self, dataset: fo.Dataset) -> None:
         """What is done for each decision of the view, without what FiftyOne does for each of its requests."""
         run = kf.list_analyses(dataset)[0].runs["agreement"].key
-        took: list[float] = []
+        took: list[tuple[float, float]] = []
         while len(took) < DECISIONS and (shown := shown_ahead(dataset, run, PART)):
-            for sample, unit in ((sample, unit) for sample in shown for unit in sample.disputes if unit.state == OPEN):
-                asked = Decision(unit.labels, "none")
-                start = time.perf_counter()
-                decide_as_seen(dataset, run, sample.sample_id, asked, None)
-                took.append(time.perf_counter() - start)
-        first, last = (Measured(tuple(part)) for part in (took[:PART], took[-PART:]))
-        self.clicks |= {f"a decision, of the first {PART}": first, f"a decision, of {PART} after {len(took):,}": last}
+            units = [(of.sample_id, unit.labels) for of in shown for unit in of.disputes if unit.state == OPEN]
+            for sample_id, labels in units:
+                start, busy = time.perf_counter(), time.process_time()
+                decide_as_seen(dataset, run, sample_id, Decision(labels, "none"), None)
+                took.append((time.perf_counter() - start, time.process_time() - busy))
+        for name, part in (
+            (f"of the first {PART}", took[:PART]),
+            (f"of the last {PART} of {DECISIONS:,}", took[-PART:]),
+        ):
+            wall, cpu = zip(*part, strict=True)
+            self.clicks[f"a decision, {name}"] = Measured(wall, cpu=cpu)

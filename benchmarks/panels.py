@@ -126,6 +126,7 @@ def _environment(folder: Path) -> dict[str, str]:
         "FIFTYONE_PLUGINS_DIR": str(folder / "plugins"),
         "FIFTYONE_DATABASE_URI": f"mongodb://{host}:{port}",
         "FIFTYONE_DO_NOT_TRACK": "true",
+        "FIFTYONE_PLUGINS_CACHE_ENABLED": "true",  # as `make demo` has it
     }
 
 
