@@ -19,7 +19,6 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, listed, repr_of, text_of
 from kalos_core.files import open_image
 
-
 LONGEST_NAME = 255
 """Bytes of the name of a file or folder, on the file systems that are in use."""
 
@@ -219,7 +218,11 @@ def place_images(
         elif not found and not path and of_name and wanted[name] == 1:
             problems.add(record, f"one sample of the file name {file!r}", f"{len(of_name)} of that name")
         elif not found and not path and files.is_outside(file):
-            problems.add(record, f"a file in the folder of the images ({_named(files)})", f"{file!r}: outside_images=True lets in others")
+            problems.add(
+                record,
+                f"a file in the folder of the images ({_named(files)})",
+                f"{file!r}: outside_images=True lets in others",
+            )
         elif not np.isfinite(sizes[row]).all() and (size or not path):
             problems.add(record, "a width and height, of which coordinates are fractions", "none")
         elif not found and not path:
@@ -234,8 +237,8 @@ def place_images(
     if place.missing and canvas is None:
         raise InputError(
             f"images: expected a folder with all {number_of(len(annotations.files), 'image')} of {source}, got none "
-            f"for {len(place.missing):,}, such as {place.missing[0]!r} (looked in: {_named(files)}); grey canvases stand in "
-            "for them where canvas names a folder to put them in"
+            f"for {len(place.missing):,}, such as {place.missing[0]!r} (looked in: {_named(files)}); grey canvases "
+            "stand in for them where canvas names a folder to put them in"
         )
     return place
 

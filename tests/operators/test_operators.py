@@ -11,6 +11,7 @@ import fiftyone as fo
 import fiftyone.operators as foo
 import pytest
 from fiftyone.operators.executor import ExecutionContext, ExecutionError
+from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
@@ -90,7 +91,7 @@ def test_input_that_cannot_be_used_is_an_error_and_writes_nothing(
 
 def test_an_unknown_argument_is_refused(fields: fo.Dataset, file: Path) -> None:
     """Of operators that make no run of one kind: tests/operators/test_kinds.py has those."""
-    (file.parent / "a.jpg").write_bytes(b"")
+    Image.new("RGB", (100, 80)).save(file.parent / "a.jpg")
     kf.compute_agreement(fields, "agreement", raters=("ann", "bob"), bootstrap=0)
     kf.calibrate_threshold(fields, "run", raters=("ann", "bob"), similarities=["box_iou"], bootstrap=0)
     asked: dict[str, dict[str, Any]] = {

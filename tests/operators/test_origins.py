@@ -108,7 +108,7 @@ asyncio.run(post())
 """
 
 
-def test_the_first_request_of_a_server_is_looked_at_too(tmp_path: Any) -> None:
+def test_the_first_request_of_a_server_is_looked_at_too() -> None:
     """It comes before the plugin is there."""
     plugin.install()
     done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True, timeout=120)

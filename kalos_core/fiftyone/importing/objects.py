@@ -157,7 +157,8 @@ def load_raters(
     ------
     InputError
         For labels that cannot be used or shown (volumes, cuboids), a missing image, a file that is no image or outside
-        of their folder, or a rater whose field exists already. Nothing is kept then; what an earlier load left that was cut off is removed first, with a warning.
+        of their folder, or a rater whose field exists already. Nothing is kept then; what an earlier load left that was
+        cut off is removed first, with a warning.
     """
     annotations = _read(labels, format, images, **reading)
     source = _source(labels)
