@@ -264,7 +264,7 @@ def guard_operators(prefix: str) -> None:
     FiftyOne's server executes operators for any page that is open in the browser. It hands no headers to operators, so
     that the look at them is put in front of its own functions, once. Calls from Python pass no server.
     """
-    server = sys.modules.get(SERVER)
+    server: Any = sys.modules.get(SERVER)
     if server is None or getattr(server.execute_or_delegate_operator, "guards", "") == prefix:
         return
     registries, execute = server.PermissionedOperatorRegistry, server.execute_or_delegate_operator

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +169,9 @@ def save_figure(
     target.parent.mkdir(parents=True, exist_ok=True)
     if kind == "html":
         sides = {"default_width": width or "100%", "default_height": height or "100%"}
-        begin, _, rest = figure.to_html(include_plotlyjs=True, **sides).partition("<head>")
+        drawn = StringIO()
+        figure.write_html(drawn, include_plotlyjs=True, **sides)
+        begin, _, rest = drawn.getvalue().partition("<head>")
         write_whole(target, f"{begin}{MARKED}{rest}", f"{begin}{MARKED}", overwrite=overwrite)
         return target
     if find_spec("kaleido") is None:
