@@ -130,7 +130,7 @@ def main() -> int:
     results = read_all()
     PAGE.write_text(page(results), encoding="utf-8")
     SPEED.write_text(speed(SPEED.read_text(encoding="utf-8"), results), encoding="utf-8")
-    save_figure(growth(results), PLOT)
+    save_figure(growth(results), PLOT, overwrite=True)
     return 0
 
 

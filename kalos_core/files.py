@@ -194,19 +194,33 @@ def open_image(path: str | os.PathLike[str]) -> Iterator[Image.Image]:
         raise InputError(f"{os.fsdecode(path)}: expected a readable image, got {reason(error)}") from error
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file so that it is there whole or not at all; its folder has to be there.
+def write_whole(path: Path, content: str | bytes, mark: str = "", *, overwrite: bool = False) -> None:
+    """Write a file so that it is there whole or not at all; its folder has to be there.
 
-    What a process that died left of a draft of the same file is removed.
+    What a process that died left of a draft of the same file is removed. No link is followed.
+
+    Parameters
+    ----------
+    path : path
+    content : str or bytes
+    mark : str
+        How every file of this kind begins that this library writes: one that is there is replaced if it begins so, or
+        is empty. Without a mark none is.
+    overwrite : bool
+        Replace whatever is there.
 
     Raises
     ------
     InputError
-        If it cannot be written.
+        If it cannot be written, or would replace something else.
 
     Examples
     --------
     >>> write_whole(Path("found.json"), "{}")
+    >>> write_whole(Path("found.json"), "[]")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: found.json: expected a new file, or one like those that are written here, got \
+another; choose another name, or pass overwrite=True
     >>> write_whole(Path("."), "{}")
     Traceback (most recent call last):
     kalos_core.errors.InputError: .: expected a file to write to, got a folder
@@ -216,18 +230,35 @@ def write_whole(path: Path, text: str) -> None:
     if os.path.isdir(path):
         raise InputError(f"{path}: expected a file to write to, got a folder")
     try:
+        data = content if isinstance(content, bytes) else content.encode()
         if path.exists() and not path.is_file():  # a device or a pipe
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(data)
             return
+        if not overwrite and os.path.lexists(path) and not _is_like(path, mark):
+            raise InputError(
+                f"{path}: expected a new file, or one like those that are written here, got another; choose another "
+                "name, or pass overwrite=True"
+            )
         name, host = (f"{zlib.crc32(of.encode(errors='surrogatepass')):x}" for of in (path.name, socket.gethostname()))
         for left in path.parent.glob(f".{name}-{host}-*-*"):
             if not psutil.pid_exists(int(left.name.split("-")[2])):  # a process that died while it wrote
                 left.unlink(missing_ok=True)
         draft = path.parent / f".{name}-{host}-{os.getpid()}-{uuid.uuid4().hex}"  # not `tempfile`: others may read it
         try:
-            draft.write_text(text, encoding="utf-8")
+            draft.write_bytes(data)
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: expected a file to write to, got {reason(error)}") from error
+
+
+def _is_like(path: Path, mark: str) -> bool:
+    """Whether a file that is there is empty, or begins with a mark; a link is never ours."""
+    if path.is_symlink():
+        return False
+    with path.open("rb") as file:
+        begins = file.read(max(len(mark.encode()), 1))
+    return not begins or (bool(mark) and begins == mark.encode())

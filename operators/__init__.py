@@ -6,9 +6,14 @@ from typing import Any
 
 import fiftyone.operators as foo
 
+from kalos_core.fiftyone.internals import guard_operators
+
+from .base import PLUGIN
+
 
 def register(plugin: Any) -> None:
     """Register the operators of all files. Classes without a name are what several of them share."""
+    guard_operators(f"{PLUGIN}/")
     for file in iter_modules(__path__):
         module = import_module(f".{file.name}", __name__)
         for found in vars(module).values():

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import fiftyone.core.collections as foc
@@ -24,20 +23,23 @@ from fiftyone.operators.executor import ExecutionResult
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
 from kalos_core.fiftyone.app import ARRANGED as SENT_BY_THE_APP
-from kalos_core.fiftyone.app import download, open_panels, reload_dataset
+from kalos_core.fiftyone.app import open_panels, reload_dataset
 from kalos_core.fiftyone.deciding.kinds import is_decidable
 from kalos_core.fiftyone.runs.keys import free_run_key
 from kalos_core.fiftyone.runs.table import Kind, Run
 from kalos_core.options import Declared, arguments_of, declared_by
-from kalos_core.text import names_shown, plain, shown
+from kalos_core.text import names_shown, plain
 
-from . import forms, widgets
+from . import files, forms, widgets
 from .widgets import Context
 
 PLUGIN = "@kalos/variation"
 
 NOTHING = "Nothing was written"
 """Above the summary of what was refused, and an entry of it."""
+
+WITHHELD = frozenset({"overwrite"})
+"""Arguments of functions that no operator passes on."""
 
 ESTIMATE = "estimate"
 """The switch that shows a model of who is right."""
@@ -125,11 +127,15 @@ class Action(foo.Operator):
         """Refuse arguments that neither the function of its name nor the form has; what the App sends is its form's."""
         if SENT_BY_THE_APP in ctx.request_params:
             return
-        known = {*arguments_of(getattr(kf, self.FUNCTION or self.NAME)), *self._form_names(ctx)}
+        known = {*self.arguments(), *self._form_names(ctx)}
         unknown = sorted(set(ctx.params) - known)
         if unknown:
             expected = ", ".join(sorted(known - {"samples", "progress"}))
             raise InputError(f"{self.NAME}: expected arguments among {expected}, got {', '.join(unknown)}")
+
+    def arguments(self) -> set[str]:
+        """What its function takes, but for what only Python may ask for."""
+        return set(arguments_of(getattr(kf, self.FUNCTION or self.NAME))) - WITHHELD
 
     def _form_names(self, ctx: Context) -> set[str]:
         """The inputs of the form as it is, and as it is with every switch on."""
@@ -188,7 +194,7 @@ class OfRun(Action):
 
     def _execute(self, ctx: Context) -> dict[str, Any]:
         self.check_params(ctx)
-        takes = arguments_of(getattr(kf, self.NAME))  # the App adds the panel that asked, and what it is given
+        takes = self.arguments()  # the App adds the panel that asked, and what it is given
         given = {name: value for name, value in ctx.params.items() if value is not None and name in takes}
         key = given.pop(self.KEY_NAME, None)
         if not key:
@@ -211,12 +217,8 @@ class OfAgreement(OfRun):
         return sorted(found, key=lambda run: self.KINDS.index(run.kind))
 
 
-MEDIA = {".csv": "text/csv", ".html": "text/html", ".json": "application/json"}
-"""Ending of a file -> its media type."""
-
-
 class Download(OfAgreement):
-    """An operator whose function writes a file: downloaded in the browser, or written where a path says.
+    """An operator whose function writes a file, which the browser downloads (`files.deliver`).
 
     `ENDING` is the ending of its name; `stem` answers the default name without ending.
     """
@@ -233,30 +235,26 @@ class Download(OfAgreement):
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         about = (
-            f"Empty: your browser downloads {plain(self._file(ctx, key))}. A path writes it on the computer that runs "
-            "FiftyOne; a file of that name is replaced"
+            f"Empty: your browser downloads {plain(self._file(ctx, key))}. A name keeps a copy in "
+            f"{plain(str(files.folder_for(ctx.dataset)), None)}, too"
         )
-        inputs.str("path", label="File", description=about)
+        path = inputs.str("path", label="File", description=about)
+        name = (ctx.params.get("path") or "").strip()
+        if name:
+            ending = Path(self._file(ctx, key)).suffix
+            widgets.check(path, lambda: files.place(ctx.dataset, name, "path", ending))
 
     def _file(self, ctx: Context, key: str) -> str:
         name = re.sub(r"[^\w.-]+", "_", self.stem(ctx.dataset, key))
         return f"{name}.{self.ending(ctx.dataset, key)}"
 
-    def call(self, ctx: Context, key: str, given: dict[str, Any]) -> Path:
-        path = (given.pop("path", None) or "").strip()
-        write = getattr(kf, self.NAME)
-        if path:
-            return Path(write(ctx.dataset, key, path, **given))
-        if SENT_BY_THE_APP not in ctx.request_params:
-            raise InputError(f"{self.NAME}: expected the path of a file, as no browser would download it, got none")
-        with TemporaryDirectory() as folder:
-            written = Path(write(ctx.dataset, key, Path(folder, self._file(ctx, key)), **given))
-            download(ctx, written.name, MEDIA[written.suffix], written.read_bytes())
-        return Path(written.name)
+    def call(self, ctx: Context, key: str, given: dict[str, Any]) -> str:
+        name = (given.pop("path", None) or "").strip()
+        write = partial(getattr(kf, self.NAME), ctx.dataset, key, **given)
+        return files.deliver(ctx, name, self._file(ctx, key), write)
 
-    def summary(self, params: Mapping[str, Any], found: Path) -> dict[str, Any]:
-        done = "Written to" if params.get("path") else "Downloaded as"
-        return {**params, "path": str(found), "text": f"{done} {shown(str(found), None)}."}
+    def summary(self, params: Mapping[str, Any], found: str) -> dict[str, Any]:
+        return {**params, "text": found}
 
 
 class Analysis(Action, Generic[RunOfKind]):

@@ -17,9 +17,9 @@ from kalos_core.display import number_of
 from kalos_core.fiftyone.importing.objects import LoadedRaters
 from kalos_core.options import declared_by
 from kalos_core.readers.vocabulary import Vocabulary
-from kalos_core.text import shown
+from kalos_core.text import plain, shown
 
-from . import base, widgets
+from . import base, files, widgets
 from .after_load import JUST_LOADED
 from .analyse import summary as made
 from .widgets import Context
@@ -57,12 +57,15 @@ class LoadRaters(base.Action):
         widgets.add_switch(inputs, "analyse", label="Analyse right after")
         if widgets.is_on(ctx, inputs, "more", label="Reconcile class names, choose label type"):
             self._add_more(ctx, inputs)
-        if self._lacks_images(ctx, inputs) or ctx.params.get("canvas"):
-            inputs.str(
-                "canvas",
-                label="Or a folder for grey canvases",
-                description="Where an image is missing, a grey one of the right size is put here",
+        canvas = ctx.params.get("canvas")
+        if self._lacks_images(ctx, inputs) or canvas:
+            about = (
+                "Where an image is missing, a grey one of the right size is put here: the name of a folder in "
+                f"{plain(str(files.folder_for(_target(ctx))), None)}"
             )
+            prop = inputs.str("canvas", label="Or a folder for grey canvases", description=about)
+            if canvas:
+                widgets.check(prop, lambda: files.place(_target(ctx), canvas, "canvas"))
 
     def _preview(self, ctx: Context, inputs: types.Object) -> None:
         """What the file holds, before anything is loaded; nothing of one that is refused or too large to read now."""
@@ -80,9 +83,11 @@ class LoadRaters(base.Action):
         params, fields = ctx.params, inputs.properties
         if not _is_readable(params.get("labels")) or any(entry.invalid for entry in fields.values()):
             return False
-        dataset = ctx.dataset if params.get("target") == CURRENT else None
+        given = widgets.given_if(params, "more", "outside_images")
         try:
-            kf.check_images(params["labels"], dataset, images=params.get("images") or None, **_reading(params))
+            kf.check_images(
+                params["labels"], _target(ctx), images=params.get("images") or None, **given, **_reading(params)
+            )
         except InputError as error:
             are_missing = str(error).startswith("images: ")
             if not (are_missing and params.get("canvas")):
@@ -105,19 +110,22 @@ class LoadRaters(base.Action):
         widgets.add_dropdown(inputs, "label_type", LABEL_TYPES, default="auto", label="Label type")
         for name in ("assigned", "crowds", "on_invalid"):
             widgets.add_option(ctx, inputs, DECLARED[name])
+        about = "By absolute names, .. or links: whoever wrote the file can show any image of the machine then"
+        widgets.add_switch(inputs, "outside_images", label="Images may lie outside of their folder", description=about)
 
     def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:
         self.check_params(ctx)
-        params, current = ctx.params, ctx.dataset
-        into_current = params.get("target") == CURRENT
+        params, target = ctx.params, _target(ctx)
         options = widgets.given(params, "images", "canvas", "analyse")
-        more = widgets.given_if(params, "more", "label_type")
+        more = widgets.given_if(params, "more", "label_type", "outside_images")
+        if options.get("canvas"):
+            options["canvas"] = files.place(_target(ctx), options["canvas"], "canvas")
         loaded_name: list[str] = []
 
         def work(progress: base.Progress) -> dict[str, Any]:
-            target = current if into_current else _new_name(params)
+            into = _new_name(params) if target is None else target
             given = {name: value for name, value in {**options, **_reading(params), **more}.items() if value}
-            loaded = kf.load_raters(params["labels"], target, progress=progress, **given)
+            loaded = kf.load_raters(params["labels"], into, progress=progress, **given)
             loaded_name.append(loaded.dataset.name)
             return {
                 "dataset": loaded.dataset.name,
@@ -132,7 +140,7 @@ class LoadRaters(base.Action):
             JUST_LOADED.add(loaded_name[0])
             return ctx.ops.open_dataset(loaded_name[0])
 
-        then = base.written(ctx) if into_current else [open_it]
+        then = [open_it] if target is None else base.written(ctx)
         return base.run(ctx, work, then=then)
 
     def __call__(  # type: ignore[override] # reads a file, no samples
@@ -140,6 +148,11 @@ class LoadRaters(base.Action):
     ) -> ExecutionResult:
         """Run from a notebook: `foo.get_operator("@kalos/variation/load_raters")("labels.json")`."""
         return foo.execute_operator(self.uri, {}, params={"labels": str(labels), **params})
+
+
+def _target(ctx: Context) -> Any:
+    """The data set to load into, None for a new one."""
+    return ctx.dataset if ctx.params.get("target") == CURRENT else None
 
 
 def _new_name(params: Mapping[str, Any]) -> str | None:

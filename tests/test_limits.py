@@ -4,19 +4,23 @@ import gzip
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from PIL import Image
 
 import kalos_core as k
-from kalos_core import InputError, agreement, draw_image, read_coco, read_mask_folders
+from kalos_core import Annotations, InputError, agreement, draw_image, read_coco, read_mask_folders, write_coco
 from kalos_core.errors import LONGEST_MESSAGE
+from kalos_core.figures import save_figure
 from kalos_core.files import open_image, read_bytes, write_whole
 from kalos_core.limits import LIMITS, check_limit, limit
 from kalos_core.readers import FORMATS, read_labels, read_long_labels, read_wide_labels, stream_coco
 from kalos_core.readers.vocabulary import Vocabulary
+from kalos_core.report import study, write_report
 from kalos_core.results import Result
 from tests.test_refusals import ANNOTATIONS
 
@@ -158,7 +162,7 @@ write_whole(Path({str(path)!r}), "half")
     living.write_text("half")
     write_whole(tmp_path / "other.json", "{}")
     assert draft.exists()
-    write_whole(path, "{}")
+    write_whole(path, "{}", overwrite=True)
     assert {found.name for found in tmp_path.iterdir()} == {"found.json", "other.json", living.name}
 
 
@@ -175,3 +179,37 @@ def test_an_expression_that_backtracks_is_stopped(monkeypatch):
     vocabulary = Vocabulary.from_aliases({"/(a|aa)+$b/": "car"})
     with pytest.raises(InputError, match=r"aliases: expected an expression that matches within 0.05 s, got /\(a\|aa"):
         vocabulary.reconcile("ann", "a" * 40)
+
+
+TABLE = Annotations.from_rows([{"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]} for rater in "ab"])
+
+WRITERS: dict[str, Callable[..., object]] = {
+    "labels.json": lambda path, **how: write_coco(TABLE, path, **how),
+    "report.html": lambda path, **how: write_report(study(TABLE), path, **how),
+    "figure.html": lambda path, **how: save_figure(go.Figure(), path, **how),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_only_files_of_the_same_kind_are_replaced(tmp_path: Path, name: str) -> None:
+    path, write = tmp_path / name, WRITERS[name]
+    write(path)
+    written = path.read_bytes()
+    write(path)
+    path.write_bytes(b"")
+    write(path)
+    assert len(path.read_bytes()) == len(written)
+    others = [written[1:], written[:20], b"mine", b"{}", b"<!doctype html>"]
+    for other in others:
+        path.write_bytes(other)
+        with pytest.raises(InputError, match=r"expected a new file, or one like those that are written here, got"):
+            write(path)
+        assert path.read_bytes() == other
+    path.rename(tmp_path / "away")
+    path.symlink_to(tmp_path / "away")
+    with pytest.raises(InputError, match="expected a new file"):
+        write(path)
+    write(path, overwrite=True)
+    assert (tmp_path / "away").read_bytes() == others[-1]
+    assert len(path.read_bytes()) == len(written)
+    assert not path.is_symlink()

@@ -82,7 +82,7 @@ class Output:
             write_folder(self.folder, texts["json"], answer)
         for name in ("json", "summary"):
             if self.values.get(name, STREAM) != STREAM:
-                write_whole(Path(self.values[name]), texts[name])
+                write_whole(Path(self.values[name]), texts[name], overwrite=True)
         if not self.streamed:
             _warn_of_column(self.rows.order.by, answer)
         text = texts[self.streamed[0]] if self.streamed else named(answer.as_text(self.rows))

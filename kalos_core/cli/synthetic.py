@@ -38,10 +38,10 @@ def _noise(given: Given) -> Answer:
     if "generate" in given.values:
         made = model.generate(annotations, **given.of(NoiseModel.generate))
         tables["events"] = made.by_rater().to_pandas()
-        _write(given, "generate", lambda path: write_coco(made.annotations, path), printed)
+        _write(given, "generate", lambda path: write_coco(made.annotations, path, overwrite=True), printed)
         lines.append(f"{given['generate']}: {made!r}")
     if "save" in given.values:
-        _write(given, "save", lambda path: write_whole(path, model.to_json()), printed)
+        _write(given, "save", lambda path: write_whole(path, model.to_json(), overwrite=True), printed)
     return Answer("\n".join(lines), results, tables, dict.fromkeys(tables, Order()), printed=printed)
 
 

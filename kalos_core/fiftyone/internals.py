@@ -7,9 +7,12 @@ names what broke. `check_version` says whether FiftyOne is one that all of it wa
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
+from urllib.parse import urlsplit
 
 import fiftyone as fo
 import fiftyone.constants as foc
@@ -19,6 +22,7 @@ import fiftyone.core.view as fov
 import gridfs
 from bson import CodecOptions, ObjectId
 from fiftyone.core.odm.runs import RunDocument as RunDocument
+from fiftyone.operators.executor import ExecutionResult
 
 from kalos_core.errors import KalosWarning
 
@@ -238,6 +242,73 @@ async def dispatch(event: Any) -> None:
 def forget_view(ctx: Any) -> None:
     """Let the view be read from the request again: FiftyOne keeps the one that it made first."""
     ctx._view = None
+
+
+# ---- the App's server ----
+
+SERVER = "fiftyone.operators.server"
+"""The module that answers web pages; another process than the App's server has not imported it."""
+
+OF_THE_APP: ContextVar[bool] = ContextVar("OF_THE_APP", default=False)
+"""Whether the request at hand is known to come from no foreign page. Of a request not seen yet it is not known."""
+
+REFUSED = (
+    "This request was refused, because it does not come from the App: reload the App and try again. If the App is "
+    "behind a proxy that changes addresses, add its address to FIFTYONE_ALLOWED_ORIGINS"
+)
+
+
+def guard_operators(prefix: str) -> None:
+    """Refuse to execute operators and panels whose URI starts with `prefix` for web pages other than the App.
+
+    FiftyOne's server executes operators for any page that is open in the browser. It hands no headers to operators, so
+    that the look at them is put in front of its own functions, once. Calls from Python pass no server.
+    """
+    server: Any = sys.modules.get(SERVER)
+    if server is None or getattr(server.execute_or_delegate_operator, "guards", "") == prefix:
+        return
+    registries, execute = server.PermissionedOperatorRegistry, server.execute_or_delegate_operator
+    registry_of = registries.from_exec_request
+
+    async def from_exec_request(request: Any, dataset_ids: Any = None) -> Any:
+        OF_THE_APP.set(not is_foreign(request.headers, fo.config.allowed_origins or ""))
+        return await registry_of(request, dataset_ids=dataset_ids)
+
+    async def execute_or_delegate(operator_uri: str, *given: Any, **options: Any) -> Any:
+        if operator_uri.startswith(prefix) and not OF_THE_APP.get():
+            return ExecutionResult(error=REFUSED, error_message=REFUSED)
+        return await execute(operator_uri, *given, **options)
+
+    execute_or_delegate.guards = prefix  # type: ignore[attr-defined]
+    registries.from_exec_request = staticmethod(from_exec_request)
+    server.execute_or_delegate_operator = execute_or_delegate
+
+
+def is_foreign(headers: Mapping[str, str], allowed: str) -> bool:
+    """Whether a request comes from a web page of another origin; a program that is no browser sends neither header.
+
+    Parameters
+    ----------
+    headers : mapping
+        Of the request, with small letters. No script can set the two that browsers send.
+    allowed : str
+        Origins that FiftyOne lets in, separated by commas, or ``*``.
+
+    Examples
+    --------
+    >>> is_foreign({"sec-fetch-site": "same-origin", "origin": "https://proxy", "host": "localhost:5151"}, "")
+    False
+    >>> is_foreign({"sec-fetch-site": "cross-site", "origin": "https://evil.example", "host": "localhost:5151"}, "")
+    True
+    >>> is_foreign({"origin": "http://192.168.0.7:5151", "host": "192.168.0.7:5151"}, "")  # no https: no first header
+    False
+    """
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    if not {origin, "*"}.isdisjoint(entry.strip() for entry in allowed.split(",")):
+        return False
+    if site is not None:
+        return site not in ("same-origin", "none")
+    return origin is not None and urlsplit(origin).netloc != headers.get("host")
 
 
 # ---- the database ----

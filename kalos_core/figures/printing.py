@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from kalos_core.errors import InputError, KalosError, as_number, lookup, repr_of
 from kalos_core.figures.common import Layout
 from kalos_core.figures.late import go
+from kalos_core.files import write_whole
 
 INK, GRID = "#111111", "#D0D0D0"
 """Colours of text and lines, and of the grid."""
@@ -38,6 +40,9 @@ TEXTS = ("font", "tickfont", "textfont")
 
 IMAGES = ("png", "svg", "pdf")
 """Kinds of files that kaleido draws."""
+
+MARKED = '<head><meta name="generator" content="kalos_core" />'
+"""In every HTML file that is written here, so that it is known where it would be replaced."""
 
 HOW_TO = {
     "kaleido": 'pip install "kalos-fiftyone[figures]"',
@@ -113,6 +118,7 @@ def save_figure(
     width: int | None = None,
     height: int | None = None,
     scale: float = 2.0,
+    overwrite: bool = False,
 ) -> Path:
     """Write a figure to a file: HTML always; PNG, SVG and PDF with kaleido, the extra ``figures``.
 
@@ -129,6 +135,8 @@ def save_figure(
         Pixels; by default those of the figure, and 700 x 450.
     scale : float
         Pixels of a PNG for one of the figure.
+    overwrite : bool
+        Replace a file that is there. One in HTML that this function wrote is always replaced.
 
         Patterns make a PDF large, as each bar holds one as an image: for print, one or two kinds of bars have none
         there.
@@ -160,7 +168,11 @@ def save_figure(
             figure.update_traces(marker_pattern_shape="", selector={"type": "bar"})
     target.parent.mkdir(parents=True, exist_ok=True)
     if kind == "html":
-        figure.write_html(target, include_plotlyjs=True, default_width=width or "100%", default_height=height or "100%")
+        sides = {"default_width": width or "100%", "default_height": height or "100%"}
+        drawn = StringIO()
+        figure.write_html(drawn, include_plotlyjs=True, **sides)
+        begin, _, rest = drawn.getvalue().partition("<head>")
+        write_whole(target, f"{begin}{MARKED}{rest}", f"{begin}{MARKED}", overwrite=overwrite)
         return target
     if find_spec("kaleido") is None:
         raise KalosError(f"{target.name}: kaleido is missing: {HOW_TO['kaleido']}, or save as .html")
@@ -175,7 +187,7 @@ def save_figure(
         if "chrome" not in str(error).lower() and "browser" not in str(error).lower():
             raise
         raise KalosError(f"{target.name}: kaleido found no browser: {HOW_TO['browser']}, or save as .html") from error
-    target.write_bytes(content)
+    write_whole(target, content, overwrite=overwrite)
     return target
 
 

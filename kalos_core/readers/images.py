@@ -19,9 +19,12 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, listed, repr_of, text_of
 from kalos_core.files import open_image
 
+LONGEST_NAME = 255
+"""Bytes of the name of a file or folder, on the file systems that are in use."""
+
 
 class ImageFiles:
-    """Image files in some folders.
+    """Image files in some folders, and nowhere else: what names them may come from anybody.
 
     A source may name its images without an ending (VinDr's ids): then the file of that name with any ending is it.
 
@@ -31,19 +34,44 @@ class ImageFiles:
         The source: by default its images are looked for beside it.
     images : path, optional
         The folder of the images.
+    outside : bool
+        Whether a file may lie outside of the folders: by an absolute name, ``..``, or a link.
+
+    Examples
+    --------
+    >>> Path("photos").mkdir()
+    >>> for name in ("photos/a.png", "b.png"):
+    ...     Path(name).touch()
+    >>> files = ImageFiles(None, "photos")
+    >>> Path(files.find("a.png")).name, files.find("../b.png"), files.is_outside("../b.png")
+    ('a.png', '', True)
     """
 
-    def __init__(self, labels: Any, images: Any) -> None:
+    def __init__(self, labels: Any, images: Any, outside: bool = False) -> None:
         self.folders = _folders(labels, images)
+        self.outside = outside
+        self._within = [folder.resolve() for folder in self.folders]
 
     def find(self, file: str) -> str:
-        """The path of an image, "" where there is none."""
+        """The path of an image, "" where there is none in the folders."""
+        return next((path for path in self._named(file) if self.outside or self._holds(path)), "")
+
+    def is_outside(self, file: str) -> bool:
+        """Whether there is a file of the name, but not in the folders."""
+        return any(not self._holds(path) for path in self._named(file))
+
+    def _named(self, file: str) -> list[str]:
+        """The paths of the files of a name, wherever they lie."""
         candidates = [Path(file)] if Path(file).is_absolute() else [folder / file for folder in self.folders]
-        found = next((str(path.resolve()) for path in candidates if os.path.isfile(path)), "")
-        return found or (self._by_stem.get(file, "") if file and not Path(file).suffix else "")
+        found = [str(path.resolve()) for path in candidates if os.path.isfile(path)]
+        stem = file if file and not Path(file).suffix else None
+        return found or ([self._by_stem[stem]] if stem in self._by_stem else [])
+
+    def _holds(self, path: str) -> bool:
+        return any(Path(path).is_relative_to(folder) for folder in self._within)
 
     @cached_property
-    def _by_stem(self) -> dict[str, str]:
+    def _by_stem(self) -> dict[str | None, str]:
         files = [
             path for folder in reversed(self.folders) if os.path.isdir(folder) for path in sorted(folder.iterdir())
         ]
@@ -158,7 +186,8 @@ def place_images(
     Raises
     ------
     InputError
-        Naming every image that is several, of unknown size or has no file name; or how many are missing.
+        Naming every image that is several, of unknown size, has no file name or one that no file can have, whose file
+        is no image, outside of the folders, or that of another image; or how many are missing.
 
     Examples
     --------
@@ -169,36 +198,47 @@ def place_images(
     """
     wanted = Counter(Path(file).name for file in annotations.files)
     sizes, problems = annotations.image_size.copy(), Problems(source)
-    place, taken = Placement([], [], [], sizes), set[str]()
+    place, taken, image_of = Placement([], [], [], sizes), set[str](), dict[str, object]()
     for row, file in enumerate(annotations.files):
         record, name = f"image {annotations.images[row]!r}", Path(file).name
         of_name = found = known.find(file)
         if len(found) > 1 or wanted[name] > 1:  # the name alone does not tell: its folders have to
             found = known.within(file, found)
-        path = "" if found else files.find(file)
+        is_name = can_be_file(file)
+        path = files.find(file) if is_name and not found else ""
+        size = _size_in(path, record, problems) if path else None
         if not np.isfinite(sizes[row]).all():
-            sizes[row] = image_size_of(path or (known.paths[found[0]] if found else "")) or np.nan
+            sizes[row] = size or (image_size_of(known.paths[found[0]]) if found else None) or np.nan
         if not file:
             problems.add(record, "a file_name", "nothing")
+        elif not is_name:
+            problems.add(record, "a file_name that a file can have", repr_of(file))
         elif len(found) > 1 or not taken.isdisjoint(found):
             problems.add(record, f"one image for one sample of the file name {file!r}", "several")
         elif not found and not path and of_name and wanted[name] == 1:
             problems.add(record, f"one sample of the file name {file!r}", f"{len(of_name)} of that name")
-        elif not np.isfinite(sizes[row]).all():
+        elif not found and not path and files.is_outside(file):
+            problems.add(
+                record,
+                f"a file in the folder of the images ({_named(files)})",
+                f"{file!r}: outside_images=True lets in others",
+            )
+        elif not np.isfinite(sizes[row]).all() and (size or not path):
             problems.add(record, "a width and height, of which coordinates are fractions", "none")
         elif not found and not path:
             place.missing.append(file)
             path = "" if canvas is None else _canvas_of(file, record, canvas, problems)
+        if path and image_of.setdefault(path, annotations.images[row]) != annotations.images[row]:
+            problems.add(record, "a file of its own", f"{file!r}, which is that of image {image_of[path]!r}, too")
         taken.update(found)
         place.known.append(found[0] if found else None)
         place.path.append(path)
     problems.raise_if_any()
     if place.missing and canvas is None:
-        tried = listed(files.folders, 4) or "no folder was given"
         raise InputError(
             f"images: expected a folder with all {number_of(len(annotations.files), 'image')} of {source}, got none "
-            f"for {len(place.missing):,}, such as {place.missing[0]!r} (looked in: {tried}); grey canvases stand in "
-            "for them where canvas names a folder to put them in"
+            f"for {len(place.missing):,}, such as {place.missing[0]!r} (looked in: {_named(files)}); grey canvases "
+            "stand in for them where canvas names a folder to put them in"
         )
     return place
 
@@ -209,10 +249,41 @@ def _canvas_of(file: str, record: str, canvas: Path, problems: Problems) -> str:
         problems.add(record, "a file name that ends as those of images do, to draw a canvas", repr_of(file))
         return ""
     path = os.path.normpath(canvas / file.lstrip("/"))
-    if not Path(path).is_relative_to(canvas):
+    if not Path(os.path.realpath(path)).is_relative_to(canvas.resolve()):  # by "..", or by a link, which may dangle
         problems.add(record, f"a file name within {canvas}", repr_of(file))
         return ""
+    if os.path.lexists(path):
+        _size_in(path, record, problems)
     return path
+
+
+def _size_in(path: str, record: str, problems: Problems) -> tuple[float, float] | None:
+    """Width and height of a file that has to be an image, else a problem."""
+    try:
+        return read_image_size(path)
+    except InputError as error:
+        problems.add(record, "an image", f"{Path(path).name!r}: {str(error).removeprefix(f'{path}: ')}")
+        return None
+
+
+def _named(files: ImageFiles) -> str:
+    """The folders, for messages."""
+    return listed(files.folders, 4) or "none was given"
+
+
+def can_be_file(name: str) -> bool:
+    """Whether there can be a file of a name.
+
+    Examples
+    --------
+    >>> can_be_file("scans/a.png"), can_be_file(""), can_be_file("a" * 256), can_be_file("e" + chr(0) + ".png")
+    (True, False, False, False)
+    """
+    try:
+        parts = [os.fsencode(part) for part in Path(name).parts]
+    except UnicodeEncodeError:
+        return False
+    return bool(name) and "\0" not in name and all(len(part) <= LONGEST_NAME for part in parts)
 
 
 def is_image_name(file: str) -> bool:
@@ -229,10 +300,21 @@ def is_image_name(file: str) -> bool:
 def image_size_of(path: str | os.PathLike[str]) -> tuple[float, float] | None:
     """Width and height of an image file, None where it cannot be opened."""
     try:
-        with open_image(path) as opened:
-            return (float(opened.width), float(opened.height))
+        return read_image_size(path)
     except InputError:
         return None
+
+
+def read_image_size(path: str | os.PathLike[str]) -> tuple[float, float]:
+    """Width and height of an image file.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    with open_image(path) as opened:
+        return (float(opened.width), float(opened.height))
 
 
 def _grouped(entries: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

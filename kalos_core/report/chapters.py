@@ -31,7 +31,19 @@ from kalos_core.report.feedback import card_lines, side_of
 from kalos_core.report.front import CONVERGENCE, KALOS, KRIPPENDORFF, LIMITATIONS, Source, front_of, methods
 from kalos_core.report.look import Card, Cards, Ranked, ranked_domain, row_of
 from kalos_core.report.objects import MOST_ROWS
-from kalos_core.report.pages import Block, Drawings, Figure, Heading, Items, ReportSettings, Section, Table, Text, page
+from kalos_core.report.pages import (
+    MARK,
+    Block,
+    Drawings,
+    Figure,
+    Heading,
+    Items,
+    ReportSettings,
+    Section,
+    Table,
+    Text,
+    page,
+)
 from kalos_core.report.studies import LOCAL, Study
 from kalos_core.text import plain
 from kalos_core.variation import RaterCard
@@ -66,7 +78,9 @@ def write_report(found: Study, path: str | PathLike[str], settings: ReportArgume
     ----------
     found : Study
     path : path
-        Of the file.
+        Of the file; another report of that name is replaced.
+    overwrite : bool
+        Replace any other file, too.
     further : sequence of Section
         What else is to be said, before the methods.
     source : Source, optional
@@ -90,7 +104,12 @@ def write_report(found: Study, path: str | PathLike[str], settings: ReportArgume
     source = settings.source or Source.of_table(found.annotations, call)
     sections = [*_findings(found), *settings.further, *_foundations(found, source)]
     title = settings.title or "How far the raters agree"
-    write_whole(Path(path), page(title, sections, source.lines()[:1], interactive=settings.interactive))
+    write_whole(
+        Path(path),
+        page(title, sections, source.lines()[:1], interactive=settings.interactive),
+        MARK,
+        overwrite=settings.overwrite,
+    )
 
 
 def _findings(found: Study) -> Iterator[Section]:

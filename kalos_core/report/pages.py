@@ -37,7 +37,7 @@ LONG = 20
 
 @dataclass(frozen=True)
 class ReportSettings(Settings):
-    """What a report is called, and whether it has plots.
+    """What a report is called, whether it has plots, and whether its file replaces any other.
 
     Examples
     --------
@@ -51,6 +51,16 @@ class ReportSettings(Settings):
         bool,
         Option("Interactive", "Add plots to zoom into: they need a browser that runs scripts, and some 5 MB."),
     ] = False
+    overwrite: bool = False
+
+
+MARK = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="generator" content="kalos_core">
+"""
+"""How every page begins, so that it is known where its file would be replaced."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import inspect
 import re
 import runpy
 import warnings
@@ -11,6 +12,7 @@ from typing import Any
 
 import fiftyone as fo
 import fiftyone.constants as foc
+import fiftyone.operators.server as server
 import pytest
 from bson import ObjectId
 from fiftyone.operators.executor import ExecutionContext, Executor
@@ -190,6 +192,21 @@ def test_a_selection_of_labels_is_sent_to_those_who_listen():
     event = internals.label_selection([{"sample_id": "1", "label_id": "2", "field": "ann"}])
     assert asyncio.run(sent()) is event
     assert [(label.sample_id, label.label_id, label.field) for label in event.labels] == [("1", "2", "ann")]
+
+
+def test_operators_are_guarded_once_in_front_of_what_the_server_calls(monkeypatch):
+    """What the guard does with requests: tests/operators/test_origins.py."""
+    registry = server.PermissionedOperatorRegistry
+    monkeypatch.setattr(registry, "from_exec_request", vars(registry)["from_exec_request"])
+    monkeypatch.setattr(server, "execute_or_delegate_operator", server.execute_or_delegate_operator)
+    internals.guard_operators("@some/plugin/")
+    guarded = server.execute_or_delegate_operator, registry.from_exec_request
+    internals.guard_operators("@some/plugin/")
+    assert (server.execute_or_delegate_operator, registry.from_exec_request) == guarded
+    assert inspect.getsource(server.ExecuteOperator).count("await execute_or_delegate_operator(") == 1
+    answer = asyncio.run(server.execute_or_delegate_operator("@some/plugin/act", {}))
+    assert (answer.error, answer.error_message) == (internals.REFUSED, internals.REFUSED)
+    assert internals.is_foreign({"origin": "null"}, "")
 
 
 # ---- the range ----

@@ -14,8 +14,9 @@ import pytest
 from fiftyone.operators.executor import ExecutionError
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError, read_coco
+from kalos_core import read_coco
 from kalos_core.fiftyone.kinds.agreement.rerating import view_of_next
+from kalos_core.text import shown
 from tests.fiftyone_bridge.quiz import RATERS as THREE
 from tests.fiftyone_bridge.quiz import quiz
 from tests.fiftyone_bridge.scenes import RATERS
@@ -32,7 +33,14 @@ def dataset(fields: fo.Dataset) -> fo.Dataset:
     return fields
 
 
-def test_decide_and_export_resolved(dataset: fo.Dataset, tmp_path: Path) -> None:
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Below which operators write."""
+    monkeypatch.setenv("KALOS_FOLDER", str(tmp_path / "written"))
+    return tmp_path / "written"
+
+
+def test_decide_and_export_resolved(dataset: fo.Dataset, folder: Path) -> None:
     inputs = form("decide", dataset)
     assert [entry.value for entry in inputs["decision"].view.choices] == list(kf.DECISIONS)
     assert "rater" not in inputs
@@ -44,8 +52,9 @@ def test_decide_and_export_resolved(dataset: fo.Dataset, tmp_path: Path) -> None
     assert (made.labels, made.rater, made.note, made.who) == ((cat, dog), "bob", "a tail", "eva")
     assert (answer["labels"], answer["text"]) == ([cat, dog], "One rater is right: decided about 2 labels.")
 
-    path = tmp_path / "resolved.json"
-    assert str(path) in run("export_resolved", dataset, path=str(path), undecided="drop")["text"]
+    path = folder / "deep" / "resolved.json"
+    answer = run("export_resolved", dataset, path="deep/resolved.json", undecided="drop")
+    assert answer["text"] == f"Written to {shown(str(path), None)}."
     content = json.loads(path.read_text())
     found = [(one["origin"], one["note"], one["decided_by"]) for one in content["annotations"]]
     assert sorted(found) == [("agreed", "", ""), ("agreed", "", ""), ("take", "a tail", "eva")]
@@ -63,42 +72,81 @@ def test_resolved(dataset: fo.Dataset) -> None:
     assert not form("resolved", dataset)["field"].invalid
 
 
-def test_report(dataset: fo.Dataset, tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    assert str(path) in run("report", dataset, path=str(path), title="Cats")["text"]
+def test_report(dataset: fo.Dataset, folder: Path) -> None:
+    path = folder / "report.html"
+    assert shown(str(path), None) in run("report", dataset, path="report.html", title="Cats")["text"]
     assert "<h1>Cats</h1>" in path.read_text(encoding="utf-8")
-    assert f"{dataset.name}-run.html" in form("report", dataset)["path"].view.description
+    about = form("report", dataset)["path"].view.description
+    assert f"{dataset.name}-run.html" in about
+    assert str(folder) in about
     labels = data_set(quiz)
     kf.compute_label_agreement(labels, "labels", raters=THREE, bootstrap=0)
-    assert str(path) in run("report", labels, path=str(path))["text"]
-    assert f"{labels.name}-labels.html" in form("report", labels)["path"].view.description
+    run("report", labels, path=str(path))  # the report of before is replaced
+    assert labels.name in path.read_text(encoding="utf-8")
+    run("report", labels)
+    assert (folder / f"{labels.name}-labels.html").exists()
 
 
 @pytest.mark.parametrize(
     ("operator", "name", "begins"),
     [("report", "run.html", b"<!doctype html>"), ("export_resolved", "run-resolved.json", b"{")],
 )
-def test_a_file_without_a_path_is_downloaded(dataset: fo.Dataset, operator: str, name: str, begins: bytes) -> None:
-    found = post(operator, dataset, {"key": "run", "panel_id": "p", "panel_state": {}})  # as the App's button sends it
+@pytest.mark.parametrize("path", ["", "kept"])
+def test_a_file_is_downloaded(
+    dataset: fo.Dataset, folder: Path, operator: str, name: str, begins: bytes, path: str
+) -> None:
+    path = path and path + Path(name).suffix
+    asked = {"key": "run", "path": path, "panel_id": "p", "panel_state": {}}  # as the App's button sends it
+    found = post(operator, dataset, asked)
     found.raise_exceptions()
     (sent,) = [call.params for call in found.executor._requests if call.operator_uri.endswith("browser_download")]
-    assert sent["filename"] == f"{dataset.name}-{name}"
-    assert base64.b64decode(sent["url"].partition("base64,")[2]).startswith(begins)
-    with pytest.raises(ExecutionError, match="expected the path of a file"):
-        run(operator, dataset, key="run")
+    assert sent["filename"] == (path or f"{dataset.name}-{name}")
+    content = base64.b64decode(sent["url"].partition("base64,")[2])
+    assert content.startswith(begins)
+    assert [kept.read_bytes() for kept in folder.glob("*")] == ([content] if path else [])
 
 
-def test_what_cannot_be_written(dataset: fo.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for operator in ("export_resolved", "report"):
-        for name, reason in (("", "expected a file"), ("away/a.json", "expected a folder to write")):
-            with pytest.raises(ExecutionError) as error:
-                run(operator, dataset, path=str(tmp_path / name))
-            assert str(tmp_path) in last_line(error)
-            assert reason in last_line(error)
+@pytest.mark.parametrize("operator", ["report", "export_resolved"])
+def test_operators_write_below_one_folder(
+    dataset: fo.Dataset, folder: Path, tmp_path: Path, operator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names that lead out of it, links, other endings, and files that are not ours."""
+    ending = {"report": ".html", "export_resolved": ".json"}[operator]
+    mine = tmp_path / f"mine{ending}"
+    mine.write_text("mine")
+    folder.mkdir()
+    (folder / "out").symlink_to(tmp_path)
+    (folder / f"link{ending}").symlink_to(mine)
+    (folder / f"dangling{ending}").symlink_to(tmp_path / f"new{ending}")
+    (folder / f"other{ending}").write_text("not ours")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    below, own = "expected a name below", "expected a new file, or one like those that are written here"
+    for name, expected in (
+        (str(mine), below),
+        (f"../mine{ending}", below),
+        (f"deep/../../new{ending}", below),
+        (f"out/new{ending}", below),
+        (f"link{ending}", below),
+        (f"dangling{ending}", below),
+        (".", below),
+        (f"other{ending}", own),
+        ("a.py", f"expected a name that ends in {ending}"),
+        (f"a{ending}.py", f"expected a name that ends in {ending}"),
+        (f"a\0{ending}", "expected a name that a file can have"),
+        (f"{'a' * 300}{ending}", "expected a name that a file can have"),
+    ):
+        with pytest.raises(ExecutionError) as error:
+            run(operator, dataset, path=name)
+        assert expected in last_line(error), name
+    with pytest.raises(ExecutionError, match="expected arguments among"):
+        run(operator, dataset, path=f"other{ending}", overwrite=True)
+    asked = {"key": "run", "path": f"other{ending}", "overwrite": True}
+    assert post(operator, dataset, asked).result["text"].startswith("**Nothing was written.**")
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     monkeypatch.setattr(Path, "replace", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
-    with pytest.raises(InputError, match=r"a\.json: expected a file to write to, got No space left"):
-        kf.export_resolved(dataset, "run", tmp_path / "a.json")
-    assert not list(tmp_path.iterdir())
+    with pytest.raises(ExecutionError, match=rf"a{ending}: expected a file to write to, got No space left"):
+        run(operator, dataset, path=f"a{ending}")
+    assert not list(folder.glob(".*"))
 
 
 @pytest.mark.parametrize(("name", "given"), [("resolved", {"field": "gold"}), ("tag_disputes", {"tag": "look"})])

@@ -11,6 +11,7 @@ import fiftyone as fo
 import fiftyone.operators as foo
 import pytest
 from fiftyone.operators.executor import ExecutionContext, ExecutionError
+from PIL import Image
 
 import kalos_core.fiftyone as kf
 from kalos_core import KalosWarning
@@ -37,7 +38,10 @@ def test_compute_agreement_answers_its_metrics(fields: fo.Dataset) -> None:
     assert (part.result["images"], part.result["alpha"]) == (2, pytest.approx(0.5))
 
 
-def test_operators_are_functions_for_a_notebook(fields: fo.Dataset, file: Path) -> None:
+def test_operators_are_functions_for_a_notebook(
+    fields: fo.Dataset, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KALOS_FOLDER", str(file.parent))
     given = {name: value for name, value in FIRST.items() if name != "run_key"}
     agreed = foo.get_operator(uri("compute_agreement"))(fields, "first", **given)
     assert agreed.result["alpha"] == pytest.approx(MEAN)
@@ -46,7 +50,7 @@ def test_operators_are_functions_for_a_notebook(fields: fo.Dataset, file: Path) 
     for samples, key in ((fields, "first"), (fields.limit(1), "second")):
         foo.get_operator(uri("delete_run"))(samples, key)
     assert kf.list_runs(fields) == []
-    loaded = foo.get_operator(uri("load_raters"))(file, canvas=str(file.parent))
+    loaded = foo.get_operator(uri("load_raters"))(file, canvas="canvas")
     assert loaded.result["annotations"] == 3
 
 
@@ -90,7 +94,7 @@ def test_input_that_cannot_be_used_is_an_error_and_writes_nothing(
 
 def test_an_unknown_argument_is_refused(fields: fo.Dataset, file: Path) -> None:
     """Of operators that make no run of one kind: tests/operators/test_kinds.py has those."""
-    (file.parent / "a.jpg").write_bytes(b"")
+    Image.new("RGB", (100, 80)).save(file.parent / "a.jpg")
     kf.compute_agreement(fields, "agreement", raters=("ann", "bob"), bootstrap=0)
     kf.calibrate_threshold(fields, "run", raters=("ann", "bob"), similarities=["box_iou"], bootstrap=0)
     asked: dict[str, dict[str, Any]] = {
@@ -199,12 +203,13 @@ def test_an_unexpected_error_is_shown_and_raised(fields: fo.Dataset, monkeypatch
 # ---- loading ----
 
 
-def test_load_raters_into_a_new_data_set(file: Path) -> None:
+def test_load_raters_into_a_new_data_set(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KALOS_FOLDER", str(file.parent))
     labels = coco()
     for number, annotation in enumerate(labels["annotations"]):
         annotation["label_raw"] = ["kitty", "cat_1", "cat"][number]
     file.write_text(json.dumps(labels))
-    params = {"labels": str(file), "dataset_name": "loaded", "canvas": str(file.parent / "canvas")}
+    params = {"labels": str(file), "dataset_name": "loaded", "canvas": "canvas"}
     params |= {"category_field": "label_raw", "aliases": '{"kitty": "cat", "bob": {"/cat_[0-9]+/": "cat"}}'}
     result = foo.execute_operator(uri("load_raters"), {}, params=params).result
     assert (result["dataset"], result["images"], result["annotations"]) == ("loaded", 1, 3)

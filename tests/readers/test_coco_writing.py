@@ -142,7 +142,7 @@ def test_nothing_is_written_when_writing_fails(before, tmp_path, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.replace", full)
     with pytest.raises(InputError, match=r"labels.json: expected a file to write to, got no space left on device"):
-        write_coco(read_coco(document()), path)
+        write_coco(read_coco(document()), path, overwrite=True)
     assert {entry.name: entry.read_text() for entry in tmp_path.iterdir()} == ({path.name: before} if before else {})
 
 

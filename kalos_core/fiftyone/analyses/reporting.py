@@ -56,7 +56,7 @@ from kalos_core.report import (
 )
 from kalos_core.report.front import KRIPPENDORFF, LAMPERT, LIMITATIONS, NOWAK, front, methods, next_steps
 from kalos_core.report.look import Scale
-from kalos_core.report.pages import ReportSettings
+from kalos_core.report.pages import MARK, ReportSettings
 from kalos_core.report.studies import DIVIDED, SIDE, WORST, Advised, Examples, examples_of
 from kalos_core.text import plain
 
@@ -97,7 +97,9 @@ def report(samples: Any, key: str, path: str | PathLike[str], settings: ReportSe
     key : str
         Of an analysis, or of one of its runs.
     path : path
-        Of the file; one that is there is replaced.
+        Of the file; another report of that name is replaced.
+    overwrite : bool
+        Replace any other file, too.
 
     Returns
     -------
@@ -131,7 +133,13 @@ def report(samples: Any, key: str, path: str | PathLike[str], settings: ReportSe
     others = [*_pairs(samples, analysis), *_further(samples, analysis)]
     if analysis.run("agreement") is not None:
         write_report(
-            _study(samples, analysis), path, name, further=others, interactive=settings.interactive, source=source
+            _study(samples, analysis),
+            path,
+            name,
+            further=others,
+            interactive=settings.interactive,
+            source=source,
+            overwrite=settings.overwrite,
         )
         return Path(path)
     said = overview_of(samples, analysis.key)
@@ -140,7 +148,12 @@ def report(samples: Any, key: str, path: str | PathLike[str], settings: ReportSe
     foundations = methods([Items([*source.lines(), *told])], [*cited, KRIPPENDORFF], LIMITATIONS)
     numbers, scale = _numbers(samples, analysis)
     sections = [front(said, next_steps(said), numbers, scale), *others, *foundations]
-    write_whole(Path(path), page(name, sections, source.lines()[:1], interactive=settings.interactive))
+    write_whole(
+        Path(path),
+        page(name, sections, source.lines()[:1], interactive=settings.interactive),
+        MARK,
+        overwrite=settings.overwrite,
+    )
     return Path(path)
 
 

@@ -16,7 +16,7 @@ from kalos_core.fiftyone.importing.life import Given, known_images, loading, ope
 from kalos_core.fiftyone.importing.objects import LoadedRaters
 from kalos_core.fiftyone.runs.arranging import arrange_app
 from kalos_core.readers.folders import AssignedFiles
-from kalos_core.readers.images import image_size_of
+from kalos_core.readers.images import read_image_size
 from kalos_core.readers.mask_folders import MaskFolders, read_mask_folders
 
 
@@ -82,7 +82,7 @@ def load_mask_folders(
         declared = {field: label_field(fo.Segmentation) for field in fields.values()}
         with loading(target, declared, is_new) as load:
             if is_empty:
-                sizes = [image_size_of(path) or (0.0, 0.0) for path in paths]
+                sizes = list(map(read_image_size, paths))
                 sample_of = dict(zip(found.images, load.add_samples(paths, sizes), strict=True))
             load.write(_labels(found, fields, sample_of), len(sample_of))
             store_raters(target, fields)

@@ -32,6 +32,7 @@ from kalos_core.fiftyone.importing.life import Given, Load, Loaded, known_images
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.arranging import arrange_app
 from kalos_core.fiftyone.runs.progress import Progress, Report
+from kalos_core.files import reason
 from kalos_core.readers import read_labels
 from kalos_core.readers.formats import find_reader, options_of
 from kalos_core.readers.images import ImageFiles, KnownImages, Placement, place_images
@@ -100,6 +101,7 @@ def load_raters(
     format: str = "auto",
     images: str | os.PathLike[str] | None = None,
     canvas: str | os.PathLike[str] | None = None,
+    outside_images: bool = False,
     label_type: LabelTypeName = "auto",
     persistent: bool = True,
     analyse: bool = False,
@@ -125,6 +127,9 @@ def load_raters(
         Folder of the images; by default the folder of the file, or its ``images``, ``data`` or ``train`` folder.
     canvas : path, optional
         Folder for neutral canvases of the right size where an image is missing; None: a missing image is an error.
+    outside_images : bool
+        Whether the file of an image may lie outside of the folder of the images: by an absolute name, ``..``, or a
+        link. Whoever wrote the labels could show any image of this computer then.
     label_type : "auto", "detections", "polylines" or "keypoints"
         Auto: polylines where every annotation has a polygon, keypoints where each has keypoints and none a polygon or a
         mask, else detections, with a mask where there is one.
@@ -151,8 +156,9 @@ def load_raters(
     Raises
     ------
     InputError
-        For labels that cannot be used or shown (volumes, cuboids), a missing image, or a rater whose field exists
-        already. Nothing is kept then; what an earlier load left that was cut off is removed first, with a warning.
+        For labels that cannot be used or shown (volumes, cuboids), a missing image, a file that is no image or outside
+        of their folder, or a rater whose field exists already. Nothing is kept then; what an earlier load left that was
+        cut off is removed first, with a warning.
     """
     annotations = _read(labels, format, images, **reading)
     source = _source(labels)
@@ -164,7 +170,7 @@ def load_raters(
             "are not kept in FiftyOne: there an object such a rater did not annotate counts as missed"
         )
     kind = choose_label_type(annotations, label_type)
-    files, grey = ImageFiles(labels, images), None if canvas is None else Path(canvas).resolve()
+    files, grey = ImageFiles(labels, images, outside_images), None if canvas is None else Path(canvas).resolve()
     with Report(progress) as report:
         own = Report(report.part(0.0, LOADED if analyse else 1.0))
         loaded = _load(annotations, source, kind, dataset, files, grey, persistent, own)
@@ -172,13 +178,18 @@ def load_raters(
 
 
 def check_images(
-    labels: str | os.PathLike[str], dataset: Any = None, *, images: str | os.PathLike[str] | None = None, **reading: Any
+    labels: str | os.PathLike[str],
+    dataset: Any = None,
+    *,
+    images: str | os.PathLike[str] | None = None,
+    outside_images: bool = False,
+    **reading: Any,
 ) -> None:
     """Refuse a file of labels that cannot be used, or whose images are not all there, as `load_raters` does.
 
     Parameters
     ----------
-    labels, dataset, images, **reading
+    labels, dataset, images, outside_images, **reading
         As in `load_raters`, with its ``format``. The file that was read last is not read again while it stays as it is.
 
     Raises
@@ -199,7 +210,7 @@ def check_images(
     """
     annotations = _read_quietly(labels, images, reading)
     known = {} if dataset is None else known_images(dataset).paths
-    place_images(annotations, _source(labels), KnownImages(known), ImageFiles(labels, images))
+    place_images(annotations, _source(labels), KnownImages(known), ImageFiles(labels, images, outside_images))
 
 
 def preview_raters(
@@ -334,10 +345,16 @@ def _load(
 def _paint_canvases(load: Load, annotations: Annotations, place: Placement) -> None:
     missing = set(place.missing)
     for file, path, size in zip(annotations.files, map(Path, place.path), place.image_size.tolist(), strict=True):
-        if file in missing and not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            load.make_file(path)
-            Image.new("RGB", (round(size[0]), round(size[1])), CANVAS_COLOUR).save(path)
+        if file in missing and not os.path.lexists(path):
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                load.make_file(path)
+                with path.open("xb") as drawn:  # no link that was put there meanwhile is followed
+                    Image.new("RGB", (round(size[0]), round(size[1])), CANVAS_COLOUR).save(
+                        drawn, Image.registered_extensions()[path.suffix.lower()]
+                    )
+            except (OSError, KeyError) as error:
+                raise InputError(f"canvas: expected {path} to be written as an image, got {reason(error)}") from error
 
 
 def _check_room(

@@ -28,12 +28,19 @@ OWN_FIELDS = frozenset(
 )
 """Fields of an annotation that have a meaning already."""
 
+DESCRIPTION = "Labels of several raters, one rater_id per annotation"
+"""In every file that is written here, first, so that it is known where it would be replaced."""
+
 Fields = dict[str, Any]
 
 
 @checked
 def write_coco(
-    annotations: Annotations, path: str | os.PathLike[str], fields: Mapping[str, Sequence[Any]] | None = None
+    annotations: Annotations,
+    path: str | os.PathLike[str],
+    fields: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    overwrite: bool = False,
 ) -> Path:
     """Write annotations as a COCO file that `read_coco` reads back as the same table.
 
@@ -47,9 +54,12 @@ def write_coco(
     ----------
     annotations : Annotations
     path : path
+        Of the file; another file that was written by this function is replaced.
     fields : mapping of str to (N,) values, optional
         What to say of each annotation as well, such as a consensus' ``score``; JSON's types, and no field of COCO's
         own.
+    overwrite : bool
+        Replace any other file, too.
 
     Returns
     -------
@@ -59,8 +69,8 @@ def write_coco(
     Raises
     ------
     InputError
-        If the folder is not there, or for what COCO cannot hold: volumes, cuboids, a polygon and a mask of one
-        annotation.
+        If the folder is not there, a file that is there was not written by this function, or for what COCO cannot hold:
+        volumes, cuboids, a polygon and a mask of one annotation.
 
     Examples
     --------
@@ -80,7 +90,7 @@ def write_coco(
     image_ids, annotation_ids = _whole_ids(annotations.images), _whole_ids(annotations.id)
     in_sessions = _are_sessions(annotations)
     info: Fields = {
-        "description": "Labels of several raters, one rater_id per annotation",
+        "description": DESCRIPTION,
         "raters": _described(annotations),
     }
     if annotations.raters_are_local:
@@ -110,7 +120,8 @@ def write_coco(
         "categories": _category_records(annotations),
         "annotations": records,
     }
-    write_whole(target, json.dumps(content, allow_nan=False))
+    mark = json.dumps({"info": {"description": DESCRIPTION}}).rstrip("}")
+    write_whole(target, json.dumps(content, allow_nan=False), mark, overwrite=overwrite)
     return target
 
 

@@ -332,11 +332,63 @@ class TestImages:
         dataset = kf.load_raters(data, images=images).dataset
         assert dataset.values("metadata.width")[3] == 200
         assert dataset.values("ann.polylines.points")[3][0][0][1] == [0.45, 0.2]
-        (images / "3.png").write_text("no image")
-        for spoil in (lambda: None, (images / "3.png").unlink):
-            spoil()
-            with pytest.raises(InputError, match="image 3: expected a width and height"):
-                kf.load_raters(data, "new", images=images, canvas=tmp_path)
+        (images / "3.png").unlink()
+        with pytest.raises(InputError, match="image 3: expected a width and height"):
+            kf.load_raters(data, "new", images=images, canvas=tmp_path)
+
+    @pytest.mark.parametrize("canvas", [None, "canvas"])
+    @pytest.mark.parametrize(
+        ("name", "expected"),
+        [
+            ("/etc/passwd", r"a file in the folder of the images \(.*images\), got '/etc/passwd': outside_images=True"),
+            ("../secret.png", r"a file in the folder of the images .*, got '../secret.png': outside_images=True"),
+            ("linked.png", r"a file in the folder of the images .*, got 'linked.png': outside_images=True"),
+            ("linked/secret.png", r"a file in the folder of the images .*, got 'linked/secret.png': outside"),
+            ("notes.txt", "an image, got 'notes.txt': expected a readable image, got"),
+            ("0.png", r"a file of its own, got '0.png', which is that of image 0, too"),
+            ("./0.png", r"a file of its own, got './0.png', which is that of image 0, too"),
+            ("e\0.png", r"a file_name that a file can have, got 'e\\x00.png'"),
+            (f"{'e' * 300}.png", "a file_name that a file can have, got 'eee"),
+            ("e\ud800.png", "a file_name that a file can have, got 'e"),
+        ],
+    )
+    def test_files_that_are_not_read(self, images, tmp_path, name, expected, canvas):
+        draw(tmp_path / "secret.png")
+        (images / "notes.txt").write_text("no image")
+        (images / "linked.png").symlink_to(tmp_path / "secret.png")
+        (images / "linked").symlink_to(tmp_path)
+        data = coco()
+        data["images"][3]["file_name"] = name
+        before = sorted(tmp_path.rglob("*"))
+        with pytest.raises(InputError, match=f"image 3: expected {expected}"):
+            kf.load_raters(data, "new", images=images, canvas=canvas and tmp_path / canvas)
+        assert sorted(tmp_path.rglob("*")) == before
+        assert not fo.dataset_exists("new")
+
+    def test_files_outside_are_read_where_that_is_asked_for(self, images, tmp_path):
+        draw(tmp_path / "secret.png")
+        data = coco()
+        data["images"][3]["file_name"] = "../secret.png"
+        done = kf.load_raters(data, images=images, outside_images=True)
+        assert done.dataset.values("filepath")[3] == str(tmp_path / "secret.png")
+
+    def test_a_folder_that_is_a_link_is_the_folder_of_the_images(self, images, tmp_path):
+        (tmp_path / "link").symlink_to(images)
+        assert len(kf.load_raters(coco(), images=tmp_path / "link").dataset) == 6
+
+    def test_no_link_in_a_folder_of_canvases_is_followed(self, images, tmp_path):
+        canvas = tmp_path / "canvas"
+        canvas.mkdir()
+        for link in ("2.png", "deep"):  # dangling, and a folder
+            (canvas / link).symlink_to(tmp_path / ("away.png" if link == "2.png" else "."))
+        (images / "2.png").unlink()
+        for name in ("2.png", "deep/2.png"):
+            data = coco()
+            data["images"][2]["file_name"] = name
+            with pytest.raises(InputError, match=f"image 2: expected a file name within {canvas}, got '{name}'"):
+                kf.load_raters(data, "new", images=images, canvas=canvas)
+        assert not (tmp_path / "away.png").exists()
+        assert not (tmp_path / "2.png").exists()
 
 
 def test_arguments_that_cannot_be(dataset, images, tmp_path):

@@ -93,7 +93,9 @@ def resolved(
     return draft.run
 
 
-def export_resolved(samples: Any, key: str, path: str | os.PathLike[str], *, undecided: str = "majority") -> Path:
+def export_resolved(
+    samples: Any, key: str, path: str | os.PathLike[str], *, undecided: str = "majority", overwrite: bool = False
+) -> Path:
     """Write what `resolved` makes as a file, with where each label comes from; nothing is written on the data set.
 
     Of objects it is a COCO file, of image-level labels a CSV table that `read_long_labels` reads. The file appears
@@ -105,9 +107,11 @@ def export_resolved(samples: Any, key: str, path: str | os.PathLike[str], *, und
     key : str
         As in `resolved`.
     path : path
-        A file in a folder that is there; one of that name is replaced.
+        A file in a folder that is there; another export of that name is replaced.
     undecided : name in `UNDECIDED`
         As in `resolved`.
+    overwrite : bool
+        Replace any other file, too.
 
     Returns
     -------
@@ -124,7 +128,7 @@ def export_resolved(samples: Any, key: str, path: str | os.PathLike[str], *, und
         raise InputError(f"path: expected a file, got the folder {target}")
     about = load_metrics(samples, key, tuple(RESOLVING))
     result, _, _ = _resolve(samples, about, undecided)
-    return RESOLVING[about.kind].export(samples, result, target)
+    return RESOLVING[about.kind].export(samples, result, target, overwrite)
 
 
 def _resolve(samples: Any, about: AnyRun, undecided: str) -> tuple[Any, Any, int]:

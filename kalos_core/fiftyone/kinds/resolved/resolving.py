@@ -89,7 +89,7 @@ class Resolving(ABC):
         """How many disputes nobody has decided."""
 
     @abstractmethod
-    def export(self, samples: Any, result: Any, path: Path) -> Path:
+    def export(self, samples: Any, result: Any, path: Path, overwrite: bool) -> Path:
         """Write a file that is there whole or not at all."""
 
 
@@ -152,8 +152,8 @@ class _OfObjects(Resolving):
     def open(self, result: Resolved) -> int:
         return len(result.open_units)
 
-    def export(self, samples: Any, result: Resolved, path: Path) -> Path:  # noqa: ARG002 - files are known
-        return write_coco(result.annotations, path, result.fields())
+    def export(self, samples: Any, result: Resolved, path: Path, overwrite: bool) -> Path:  # noqa: ARG002 - files are known
+        return write_coco(result.annotations, path, result.fields(), overwrite=overwrite)
 
 
 class _OfImageLabels(Resolving):
@@ -224,14 +224,15 @@ class _OfImageLabels(Resolving):
     def open(self, result: ResolvedLabels) -> int:
         return result.left_open
 
-    def export(self, samples: Any, result: ResolvedLabels, path: Path) -> Path:
+    def export(self, samples: Any, result: ResolvedLabels, path: Path, overwrite: bool) -> Path:
         files = files_of(samples, result.items.tolist())
         names = [Path(files.get(key, key)).name for key in result.items.tolist()]
         if len(set(names)) < len(names):  # in several folders
             names = [files.get(key, key) for key in result.items.tolist()]
         text = StringIO()
         write_csv(replace(result, items=object_array(names)).to_pandas(), text)
-        write_whole(path, text.getvalue())
+        head, _, _ = text.getvalue().partition("\n")
+        write_whole(path, text.getvalue(), f"{head}\n", overwrite=overwrite)
         return path
 
 
