@@ -172,6 +172,7 @@ def draw_unit(
     return replace(drawing, title=f"{drawing.title}, unit {row}")
 
 
+@checked
 def draw_members(
     annotations: Annotations,
     members: Sequence[int] | NDArray[np.intp],

@@ -12,6 +12,7 @@ from kalos_core.arrays import divide
 from kalos_core.chance import cohen_of_sums
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
+from kalos_core.options import checked
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_binary, as_stack
 from kalos_core.results import Result
@@ -86,6 +87,7 @@ class RaterPerformance(Result):
         return self._frame(" ".join(["rater:raters", *SHARES]))
 
 
+@checked
 def rater_performance(masks: Masks3D, truth: ArrayLike) -> RaterPerformance:
     """Each rater of a stack against a truth mask.
 

@@ -436,7 +436,11 @@ def _mask(element: Element, size: tuple[float, float], _joints: dict[str, None])
     runs = [as_float(part) for part in text.split(",")]
     counts = np.array([np.nan if run is None else run for run in runs])
     whole = (counts >= 0) & (counts <= width * height) & (counts == np.rint(counts))
-    if not (whole.all() and counts.sum() == width * height <= limit("KALOS_MOST_PIXELS") and width % 1 == height % 1 == 0 < height):
+    if not (
+        whole.all()
+        and counts.sum() == width * height <= limit("KALOS_MOST_PIXELS")
+        and width % 1 == height % 1 == 0 < height
+    ):
         raise UnusableError(f"an rle of counts that sum to {width:g} x {height:g}", repr(text))
     on = np.repeat(np.arange(len(counts)) % 2 == 1, counts.astype(np.intp))
     return mask_at(on.reshape(int(height), int(width)), left, top, size)

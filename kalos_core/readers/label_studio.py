@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Account, Annotations, as_name
 from kalos_core.errors import InputError, Problems, as_number, listed, repr_of
 from kalos_core.files import as_path
-from kalos_core.nominal import LabelTable
 from kalos_core.limits import limit
+from kalos_core.nominal import LabelTable
 from kalos_core.options import Option, takes
 from kalos_core.readers.answers import Answers, RepeatableSettings
 from kalos_core.readers.findings import Findings, shapes_not_read

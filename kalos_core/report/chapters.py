@@ -25,7 +25,7 @@ from kalos_core.display import (
 from kalos_core.errors import Undefined
 from kalos_core.files import write_whole
 from kalos_core.nominal import GradeAgreement
-from kalos_core.options import takes
+from kalos_core.options import checked, takes
 from kalos_core.report import objects
 from kalos_core.report.feedback import card_lines, side_of
 from kalos_core.report.front import CONVERGENCE, KALOS, KRIPPENDORFF, LIMITATIONS, Source, front_of, methods
@@ -298,6 +298,7 @@ def _ceiling(found: Study) -> Iterator[Block]:
 # ---- blocks ----
 
 
+@checked
 def graded_table(name: str, last: str, found: Iterable[tuple[str, GradeAgreement, str]]) -> Table:
     """Coefficients of grades with their intervals, between the name of what they are of and a last column."""
     rows = []

@@ -32,7 +32,9 @@ def main() -> int:
                         findings.add(f"{name}: {place}")
                         print(ascii(f"{name}: {place}: {shown}"), flush=True)
         seed += 1
-    print(f"{tried:,} calls, {len(findings)} findings, next seed {seed}")
+    files = sum(name.startswith("a file of") for name in TARGETS)
+    print(f"{tried:,} calls of {len(TARGETS) - files} functions, classes and methods and {files} readers")
+    print(f"{len(findings)} findings, next seed {seed}")
     return bool(findings)
 
 

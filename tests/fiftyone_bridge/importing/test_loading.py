@@ -336,7 +336,7 @@ class TestImages:
         ("error", "kind", "message"),
         [(MemoryError(), KalosError, "memory: this needs more"), (TypeError("of its own"), TypeError, "of its own")],
     )
-    def test_what_fails_is_named_and_not_the_data_set_that_went_with_it(self, tmp_path, meanwhile, error, kind, message):
+    def test_what_fails_is_named_and_not_that_its_data_set_went(self, tmp_path, meanwhile, error, kind, message):
         meanwhile(Image, "new", before=raising(error), call=1)
         with pytest.raises(kind, match=message):
             kf.load_raters(coco(), "new", canvas=tmp_path)
