@@ -54,6 +54,9 @@ def _fits(hint: Any, value: Any) -> bool:
         return True
     options = _alternatives(hint)
     if len(options) > 1:
+        forms = [option for option in options if option is not NoneType]
+        if len(forms) > 1 and any(get_origin(option) is np.ndarray for option in forms):
+            return True  # whoever takes arrays and others alike says what each has to be
         return any(isinstance(value, str) if option is str else _fits(option, value) for option in options)
     origin, inner = get_origin(hint), get_args(hint)
     if hint is str or hint is Hashable or origin is Literal:
@@ -77,7 +80,9 @@ def _fits(hint: Any, value: Any) -> bool:
         )
     if origin in SEVERAL:
         return _is_several(origin, value) and (
-            isinstance(value, (np.ndarray, Iterator)) or all(_entry_fits(inner[0], entry) for entry in value)
+            isinstance(value, (np.ndarray, Iterator))
+            or (origin is Iterable and not _is_own(inner[0]))  # whoever goes through them says which is wrong
+            or all(_entry_fits(inner[0], entry) for entry in value)
         )
     kind = hint if origin is None else origin
     if _is_own(kind):  # shards have a table without rows, of the type that is expected
@@ -130,7 +135,7 @@ def _reader_of(hint: Any, value: Any) -> str:
 
 
 def _is_several(kind: Any, value: Any) -> bool:
-    if isinstance(value, (bytes, bytearray)):
+    if isinstance(value, (bytes, bytearray)) or (kind in (Sequence, list) and isinstance(value, Mapping)):
         return False
     try:
         iter(value)

@@ -15,6 +15,7 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arguments import check_type
 from kalos_core.errors import InputError, as_number, check_number, check_text, listed, repr_of
 from kalos_core.options import Option, Settings
 
@@ -512,9 +513,8 @@ class NoiseParameters:
     @classmethod
     def of(cls, distributions: Mapping[str, Parameters], **more: Any) -> Self:
         """From the distributions by name (see `DISTRIBUTIONS`); `more` are the further fields of a subclass."""
-        missing = [
-            name for name in DISTRIBUTIONS if not isinstance(distributions, Mapping) or name not in distributions
-        ]
+        check_type("distributions", Mapping[str, object], distributions)
+        missing = [name for name in DISTRIBUTIONS if name not in distributions]
         if missing:
             raise InputError(f"distributions: expected all of `DISTRIBUTIONS`, got none of {listed(missing)}")
         groups: dict[str, Any] = {

@@ -86,7 +86,10 @@ def thinned(mask: ArrayLike) -> NDArray[np.bool_]:
     from skimage import morphology  # slow to import, and needed here only
 
     skeletonize: Callable[[NDArray[np.bool_]], NDArray[np.bool_]] = morphology.skeletonize
-    return skeletonize(as_binary(as_array(mask, "mask"), "mask"))
+    marked = as_binary(as_array(mask, "mask"), "mask")
+    if marked.ndim != 2:
+        raise InputError(f"mask: expected height x width, got shape {marked.shape}")
+    return skeletonize(marked)
 
 
 @checked

@@ -314,7 +314,8 @@ def _item_column(
     source: str, columns: Mapping[str, Any], item: str | None, raters: Sequence[str] | None, ignore: Sequence[str]
 ) -> str:
     """The column of items in a wide table, which must not look like a long one."""
-    rest = [name for name in columns if name not in ignore and name not in (raters or ())]
+    given = [] if raters is None else list(raters)
+    rest = [name for name in columns if name not in ignore and name not in given]
     cells: Callable[[Hashable], Sequence[Any]] = lambda name: columns[str(name)]  # noqa: E731
     if raters is None:
         long = find_label_columns(rest, {"item": item}, source, lambda _: ["one"])  # by names only

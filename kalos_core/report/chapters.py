@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,7 +22,7 @@ from kalos_core.display import (
     with_interval,
 )
 from kalos_core.errors import Undefined
-from kalos_core.files import write_whole
+from kalos_core.files import as_path, write_whole
 from kalos_core.nominal import GradeAgreement
 from kalos_core.options import checked, takes
 from kalos_core.report import objects
@@ -90,7 +89,7 @@ def write_report(found: Study, path: str | PathLike[str], settings: ReportArgume
     source = settings.source or Source.of_table(found.annotations, call)
     sections = [*_findings(found), *settings.further, *_foundations(found, source)]
     title = settings.title or "How far the raters agree"
-    write_whole(Path(path), page(title, sections, source.lines()[:1], interactive=settings.interactive))
+    write_whole(as_path(path, "path"), page(title, sections, source.lines()[:1], interactive=settings.interactive))
 
 
 def _findings(found: Study) -> Iterator[Section]:

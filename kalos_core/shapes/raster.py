@@ -40,7 +40,8 @@ def rasterise(polygons: Polygons, size: NDArray[np.intp]) -> Masks:
     owner = np.repeat(np.arange(len(polygons)), np.diff(edges.start))
     width, height = size.T
     if len(size):
-        check_pixels(*size[size.prod(axis=1, dtype=np.float64).argmax()].tolist(), "outlines as masks")
+        largest = size.prod(axis=1, dtype=np.float64).argmax()
+        check_pixels(int(width[largest]), int(height[largest]), "outlines as masks")
     left, right = _cells(edges.left, width[owner]), _cells(edges.right, width[owner])
     edge, column = expand_runs(left, np.maximum(right - left, 0))
     y = edges.height[edge] + edges.slope[edge] * (column + 0.5 - edges.left[edge])
