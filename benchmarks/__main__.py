@@ -21,7 +21,9 @@ ROOT = Path(__file__).resolve().parents[1]
 FILE = "lvis200.json"
 SCANS = "lidc120.json.gz"
 ON_FIFTYONE = {"bridge", "clicks", "load", "panels"}
-"""These need no peer."""
+"""These need a database."""
+
+WITHOUT_PEER = {*ON_FIFTYONE, "readers"}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not path.is_file():
         print(f"{path}: no such file; name the folder that holds {FILE} with --data or KALOS_DATA", file=sys.stderr)
         return 2
-    if importlib.util.find_spec("kalos") is None and not ON_FIFTYONE.issuperset(names):
+    if importlib.util.find_spec("kalos") is None and not WITHOUT_PEER.issuperset(names):
         print("the peer is not installed: pip install kalos==0.8.0 (`make bench` does it)", file=sys.stderr)
         return 2
     about = environment()
@@ -177,6 +179,13 @@ def _growth(asked: Asked) -> Iterator[Table]:
     yield growth.of_images(asked.repeats)
 
 
+def _readers(asked: Asked) -> Iterator[Table]:
+    from benchmarks import readers
+
+    _say("readers")
+    yield from readers.of_readers(asked.repeats)
+
+
 def _bridge(asked: Asked) -> Iterator[Table]:
     from benchmarks import bridge  # imports FiftyOne, which reads its environment then
 
@@ -216,6 +225,7 @@ BENCHMARKS: dict[str, Callable[[Asked], Iterator[Table]]] = {
     "memory": _memory,
     "cliffs": _cliffs,
     "growth": _growth,
+    "readers": _readers,
     "bridge": _bridge,
     "clicks": _clicks,
     "load": _load,

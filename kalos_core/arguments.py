@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
-from kalos_core.errors import InputError, is_hashable, repr_of
+from kalos_core.errors import InputError, as_number, is_hashable, repr_of
 
 
 def check_type(name: str, hint: Any, value: Any) -> None:
@@ -53,6 +54,9 @@ def _fits(hint: Any, value: Any) -> bool:
         return True
     options = _alternatives(hint)
     if len(options) > 1:
+        forms = [option for option in options if option is not NoneType]
+        if len(forms) > 1 and any(get_origin(option) is np.ndarray for option in forms):
+            return True  # whoever takes arrays and others alike says what each has to be
         return any(isinstance(value, str) if option is str else _fits(option, value) for option in options)
     origin, inner = get_origin(hint), get_args(hint)
     if hint is str or hint is Hashable or origin is Literal:
@@ -63,18 +67,53 @@ def _fits(hint: Any, value: Any) -> bool:
         return isinstance(value, (bool, np.bool_))
     if origin is Callable:
         return callable(value)
+    if hint is float or hint is int:
+        number = as_number(value)
+        return number is not None and (hint is float or number == round_of(number))
+    if origin is np.ndarray:
+        return _is_array(value, inner)
+    if origin is tuple and inner and inner[-1] is not Ellipsis:
+        return isinstance(value, tuple) and len(value) == len(inner) and all(map(_entry_fits, inner, value))
     if origin in (Mapping, dict):
         return isinstance(value, Mapping) and all(
-            _fits(inner[0], key) and _fits(inner[1], entry) for key, entry in value.items()
+            _fits(inner[0], key) and _entry_fits(inner[1], entry) for key, entry in value.items()
         )
     if origin in SEVERAL:
         return _is_several(origin, value) and (
-            origin is Iterable or isinstance(value, (str, np.ndarray)) or all(_fits(inner[0], entry) for entry in value)
+            isinstance(value, (np.ndarray, Iterator))
+            or (origin is Iterable and not _is_own(inner[0]))  # whoever goes through them says which is wrong
+            or all(_entry_fits(inner[0], entry) for entry in value)
         )
     kind = hint if origin is None else origin
     if _is_own(kind):  # shards have a table without rows, of the type that is expected
         return isinstance(value, kind) and (not inner or _fits(inner[0], getattr(value, "known", None)))
-    return True
+    return not (isinstance(kind, type) and kind.__module__ in PLAIN) or isinstance(value, kind)
+
+
+def _entry_fits(hint: Any, value: Any) -> bool:
+    """As `_fits`, of an entry of a container: whoever takes several numbers checks them together."""
+    return hint in (float, int) or _fits(hint, value)
+
+
+PLAIN = ("numpy.random._generator", "pathlib", "fractions")
+"""Modules of classes that stand for themselves; others may be given in several forms."""
+
+ENTRIES = {np.float64: "numbers", np.intp: "whole numbers", np.int64: "whole numbers", np.bool_: "truth values"}
+"""Type of the entries of an array -> their name."""
+
+KINDS_OF_ARRAYS = {np.float64: "fiu", np.intp: "iu", np.int64: "iu", np.int8: "iu", np.bool_: "b"}
+"""Type of the entries of an array -> kinds of arrays that can be used as such."""
+
+
+def round_of(number: float) -> float:
+    """The nearest whole number; of infinity and NaN none."""
+    return float(round(number)) if math.isfinite(number) else math.nan
+
+
+def _is_array(value: Any, inner: tuple[Any, ...]) -> bool:
+    """Whether a value is an array of entries of that type; `inner` is what NumPy's type of arrays says."""
+    entries = get_args(inner[-1])[0] if inner and get_args(inner[-1]) else Any
+    return isinstance(value, np.ndarray) and value.dtype.kind in KINDS_OF_ARRAYS.get(entries, value.dtype.kind)
 
 
 def _is_own(kind: Any) -> bool:
@@ -96,7 +135,7 @@ def _reader_of(hint: Any, value: Any) -> str:
 
 
 def _is_several(kind: Any, value: Any) -> bool:
-    if isinstance(value, (bytes, bytearray)):
+    if isinstance(value, (bytes, bytearray)) or (kind in (Sequence, list) and isinstance(value, Mapping)):
         return False
     try:
         iter(value)
@@ -129,6 +168,11 @@ def _said(hint: Any, value: Any) -> str:
             words.append("a text" if len(_alternatives(hint)) > 1 else "a name")
         elif origin is Callable:
             words.append("a function")
+        elif kind in (float, int):
+            words.append("a number" if kind is float else "a whole number")
+        elif origin is np.ndarray:
+            entries = get_args(get_args(kind)[-1])
+            words.append(f"an array of {ENTRIES.get(entries[0], 'values') if entries else 'values'}")
         elif kind is not NoneType and not hasattr(origin, "_instead"):
             name = getattr(kind, "__name__", str(kind))
             words.append(f"{name}, the result of {call}" if call and name not in MADE_BY_MANY else name)

@@ -23,7 +23,7 @@ import msgspec
 import psutil
 
 from kalos_core.errors import InputError
-from kalos_core.limits import check_limit, limit
+from kalos_core.limits import check_pixels, check_unpacked, most_unpacked
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -82,14 +82,15 @@ UNPACKED = 1 << 20
 
 def read_bytes(path: Path, what: str) -> bytes:
     """The content of a file, unpacked if its name ends in ``.gz``; `what` it should be is for the message."""
-    most = limit("KALOS_MOST_UNPACKED") if path.suffix == ".gz" else None
     with open_file(path, f"{what} in UTF-8") as file:
-        if most is None:
+        if path.suffix != ".gz":
             return bytes(file.read())
+        packed = path.stat().st_size
+        most = most_unpacked(packed)
         unpacked = io.BytesIO()
         while unpacked.tell() <= most and (block := file.read(UNPACKED)):  # asked for all, gzip makes room for all
             unpacked.write(block)
-    check_limit("KALOS_MOST_UNPACKED", unpacked.tell(), str(path))
+    check_unpacked(unpacked.tell(), packed, str(path))
     return unpacked.getvalue()
 
 
@@ -186,7 +187,7 @@ def open_image(path: str | os.PathLike[str]) -> Iterator[Image.Image]:
             finally:
                 Image.MAX_IMAGE_PIXELS = usual
         with opened:
-            check_limit("KALOS_MOST_PIXELS", opened.width * opened.height, os.fsdecode(path))
+            check_pixels(opened.width, opened.height, os.fsdecode(path))
             yield opened
     except InputError:
         raise

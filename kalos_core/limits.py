@@ -17,8 +17,9 @@ class Limit:
 
 
 LIMITS = {
-    "KALOS_MOST_PIXELS": Limit(1 << 30, "pixels in an image file"),
+    "KALOS_MOST_PIXELS": Limit(1 << 30, "pixels in an image"),
     "KALOS_MOST_UNPACKED": Limit(1 << 32, "bytes in a packed file"),
+    "KALOS_MOST_PACKING": Limit(100, "bytes unpacked from each byte of a packed file that unpacks to more than 64 MiB"),
     "KALOS_MOST_CANDIDATES": Limit(500_000_000, "candidates, of 24 bytes each and 100 while they are matched"),
     "KALOS_MOST_DRAWN": Limit(10**10, "images to draw, replicates times images"),
     "KALOS_MOST_KEPT": Limit(1 << 27, "counts kept for intervals of detectors, of 8 bytes each"),
@@ -56,7 +57,7 @@ def check_limit(name: str, needed: float, where: str) -> None:
     >>> check_limit("KALOS_MOST_PIXELS", 2**30, "scan.tif")
     >>> check_limit("KALOS_MOST_PIXELS", 2**31, "scan.tif")
     Traceback (most recent call last):
-    kalos_core.errors.InputError: scan.tif: expected at most 1,073,741,824 pixels in an image file, got 2,147,483,648: \
+    kalos_core.errors.InputError: scan.tif: expected at most 1,073,741,824 pixels in an image, got 2,147,483,648: \
 KALOS_MOST_PIXELS in the environment raises the limit
     """
     most = limit(name)
@@ -65,6 +66,51 @@ KALOS_MOST_PIXELS in the environment raises the limit
             f"{where}: expected at most {most:,} {LIMITS[name].of}, got {needed:,}: "
             f"{name} in the environment raises the limit"
         )
+
+
+SMALL = 1 << 26
+"""Bytes that any packed file may unpack to."""
+
+
+def most_unpacked(packed: int) -> int:
+    """How many bytes a packed file of that size may unpack to, so that memory is in proportion to the file.
+
+    Examples
+    --------
+    >>> most_unpacked(1_000), most_unpacked(1_000_000)
+    (67108864, 100000000)
+    """
+    return min(limit("KALOS_MOST_UNPACKED"), max(SMALL, limit("KALOS_MOST_PACKING") * packed))
+
+
+def check_unpacked(unpacked: int, packed: int, where: str) -> None:
+    """An error if a packed file unpacks to more than `most_unpacked`.
+
+    Examples
+    --------
+    >>> check_unpacked(2**26, 1_000, "labels.json.gz")
+    >>> check_unpacked(2**27, 1_000, "labels.json.gz")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: labels.json.gz: expected at most 100 bytes unpacked from each byte of a packed file \
+that unpacks to more than 64 MiB, got 134,218: KALOS_MOST_PACKING in the environment raises the limit
+    """
+    check_limit("KALOS_MOST_UNPACKED", unpacked, where)
+    if unpacked > SMALL:
+        check_limit("KALOS_MOST_PACKING", -(-unpacked // max(packed, 1)), where)
+
+
+def check_pixels(width: float, height: float, where: str) -> None:
+    """An error if an image, a mask or a canvas of that size has too many pixels.
+
+    Examples
+    --------
+    >>> check_pixels(1_000_000, 10, "a.png")
+    >>> check_pixels(10**9, 10**9, "a.png")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: a.png: expected at most 1,073,741,824 pixels in an image, \
+got 1,000,000,000,000,000,000: KALOS_MOST_PIXELS in the environment raises the limit
+    """
+    check_limit("KALOS_MOST_PIXELS", width * height, where)
 
 
 def check_replicates(value: object, images: int = 1, name: str = "bootstrap", least: int = 0) -> int:

@@ -320,7 +320,7 @@ def _value(name: str, rule: Rule, value: Any) -> Any:
 @cache
 def _rules(function: Callable[..., Any]) -> dict[str, Rule]:
     """The parameters of a function; types of libraries that are imported late are not looked at."""
-    names = getattr(function, "__globals__", {})
+    names = getattr(inspect.unwrap(function), "__globals__", {})
     found: dict[str, Rule] = {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):

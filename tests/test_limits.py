@@ -29,8 +29,20 @@ def test_a_limit_is_as_the_environment_says(monkeypatch):
     assert limit("KALOS_MOST_PIXELS") == LIMITS["KALOS_MOST_PIXELS"].most == 2**30
     monkeypatch.setenv("KALOS_MOST_PIXELS", "12")
     check_limit("KALOS_MOST_PIXELS", 12, "a.png")
-    with pytest.raises(InputError, match=r"^a.png: expected at most 12 pixels in an image file, got 13: KALOS"):
+    with pytest.raises(InputError, match=r"^a.png: expected at most 12 pixels in an image, got 13: KALOS"):
         check_limit("KALOS_MOST_PIXELS", 13, "a.png")
+
+
+def test_a_small_file_does_not_unpack_to_more_than_memory_should_take(tmp_path, monkeypatch):
+    monkeypatch.setattr("kalos_core.limits.SMALL", 1_000)
+    file = tmp_path / "labels.json.gz"
+    file.write_bytes(gzip.compress(b"[" + b" " * 1_000_000 + b"]"))
+    match = r"labels.json.gz: expected at most 100 bytes unpacked from each byte .* KALOS_MOST_PACKING in the env"
+    with pytest.raises(InputError, match=match):
+        read_labels(file)
+    monkeypatch.setenv("KALOS_MOST_PACKING", "2000")
+    with pytest.raises(InputError, match="got an empty list"):
+        read_labels(file, format="label_studio")
 
 
 @pytest.mark.parametrize("given", ["", "-1", "1e9", "0", "²", "9" * 5000])

@@ -68,7 +68,7 @@ def test_a_pair_exactly_at_the_floor_is_a_pair():
 
 def test_a_floor_is_a_similarity():
     for floor in ("0.5", float("nan"), -1):
-        with pytest.raises(InputError, match="floor: expected a number from 0 to 1"):
+        with pytest.raises(InputError, match="floor: expected a number"):
             compute_pairs(Annotations.from_rows([]), floor=floor)
 
 

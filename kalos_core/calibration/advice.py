@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kalos_core.calibration.result import Calibration, Separation
 from kalos_core.display import alpha_text, has_interval, interval_text
 from kalos_core.inference import intervals
+from kalos_core.options import checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,7 @@ class ThresholdAdvice:
     settings: dict[str, str | float] | None
 
 
+@checked
 def threshold_advice(calibration: Calibration, similarity: str, threshold: float) -> ThresholdAdvice:
     """Whether another similarity separates signal from chance significantly better, and which threshold to use.
 

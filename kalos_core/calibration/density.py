@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import run_starts, total
+from kalos_core.options import checked
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -53,11 +54,13 @@ class Sample:
     image: NDArray[np.intp]
 
 
+@checked
 def once_each(images: int) -> NDArray[np.float64]:
     """(1, I) the resample in which every image is once."""
     return np.ones((1, images))
 
 
+@checked
 def kolmogorov_smirnov(
     observed: Sample, expected: Sample, times: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -120,6 +123,7 @@ class _Below:
         return sums[:, self._count], sums[:, -1]
 
 
+@checked
 def has_density(values: NDArray[np.float64]) -> bool:
     """Whether a density of values (n,) can be estimated: there are two, and not all are the same.
 
@@ -132,6 +136,7 @@ def has_density(values: NDArray[np.float64]) -> bool:
     return bool(np.isfinite(_scott(sample, once_each(1))[0]))
 
 
+@checked
 def densities(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]:
     """Gaussian kernel densities on `GRID`, with Scott's bandwidth, from counts in fine bins.
 
@@ -185,6 +190,7 @@ def densities(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]
     return found
 
 
+@checked
 def crossings(observed: Sample, expected: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]:
     """tau*: where the density of expected distances overtakes that of observed ones (KαLOS §3.3, Eq. 5).
 
@@ -211,6 +217,7 @@ def crossings(observed: Sample, expected: Sample, times: NDArray[np.float64]) ->
     return np.array([tau for tau, _ in find_crossings(observed, expected, times)])
 
 
+@checked
 def do_cross(observed: Sample, expected: Sample) -> bool:
     """Whether the densities of two samples cross beyond the mode of the first, so that tau* is not but a valley.
 

@@ -13,6 +13,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.arrays import blocks_of_runs, run_starts
 from kalos_core.calibration.relative import COORDINATES, Coordinates, relative_column
 from kalos_core.errors import InputError, lookup
+from kalos_core.options import checked
 from kalos_core.pairs import image_pairs
 from kalos_core.similarity import Similarity
 
@@ -50,6 +51,7 @@ class Drawn:
     rater: NDArray[np.intp]
 
 
+@checked
 def observed_distances(annotations: Annotations, measure: Similarity) -> Nearest:
     """Each annotation's distance to the nearest one of each other rater of its image (KαLOS §3.3, §7.2).
 
@@ -95,6 +97,7 @@ def observed_distances(annotations: Annotations, measure: Similarity) -> Nearest
     return Nearest(1 - best, np.repeat(np.arange(len(annotations)), others))
 
 
+@checked
 def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
     """For each image and rater with annotations another image, uniformly, and a rater assigned there, uniformly.
 
@@ -169,6 +172,7 @@ def draw_for_raters(
     return found[0], found[1]
 
 
+@checked
 def expected_distances(
     annotations: Annotations,
     measure: Similarity,

@@ -14,6 +14,7 @@ from kalos_core.annotations.joining import join
 from kalos_core.arrays import run_starts
 from kalos_core.calibration.distances import Drawn, Nearest, expected_distances, observed_distances
 from kalos_core.calibration.relative import Compared, Coordinates, canvas_of, relative_shape
+from kalos_core.options import checked
 from kalos_core.shapes import Masks
 from kalos_core.sharding import OneShard
 from kalos_core.similarity import Rows, Similarity, get_similarity
@@ -28,6 +29,7 @@ SOLIDS = ("volume", "cuboid")
 """Kinds of shape that have no area in an image."""
 
 
+@checked
 def size_classes(annotations: Annotations, similarity: str | Similarity | Rows) -> NDArray[np.intp]:
     """(N,) index in `SIZES` of each annotation, by the shape that is compared; -1 where its image's size is unknown.
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import expand_runs
-from kalos_core.options import Option
+from kalos_core.options import Option, checked
 from kalos_core.shapes import Boxes, Masks, Polygons
 from kalos_core.similarity.base import check_image_sizes
 from kalos_core.similarity.keypoints import ScaledPoses
@@ -43,6 +43,7 @@ def relative_shape(column: Any) -> tuple[bool, bool]:
     return needs_size or isinstance(column, Masks), needs_size
 
 
+@checked
 def relative_column(annotations: Annotations, column: Any, grid: tuple[int, int] | None = None) -> Any:
     """What a similarity compares, in coordinates relative to each annotation's image; None where it sees to that.
 

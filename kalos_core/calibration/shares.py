@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.calibration.density import GRID, Sample, densities, has_density, once_each
+from kalos_core.options import checked
 
 BIN_OF_DISTANCES = 0.02
 
@@ -21,6 +22,7 @@ CURVE_AT = GRID[CURVE]
 """(112,) their distances."""
 
 
+@checked
 def distance_shares(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     """(50,) share of distances (n,) in each bin of `DISTANCE_EDGES`, the last with its upper edge; 0 without any.
 
@@ -34,6 +36,7 @@ def distance_shares(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(counts / max(len(distances), 1))
 
 
+@checked
 def distance_curve(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     """(112,) the density of distances (n,) as the share a bin would hold; empty where there is no density.
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kalos_core.chance.coefficients import alpha_of_codes, alpha_of_tally
 from kalos_core.chance.counts import HINT, Counts, Tally, tally_unseen
 from kalos_core.errors import InputError
+from kalos_core.options import checked
 
 FEWEST_ITEMS = 12
 """A table is not questioned if it has fewer items in the other reading."""
@@ -22,6 +23,7 @@ CELLS = 20_000
 """Of a larger table of counts, rows with this number of cells are looked at."""
 
 
+@checked
 def check_upright(codes: NDArray[np.intp], metric: str, levels: NDArray[np.float64]) -> None:
     """Refuse a table of fewer items than raters that agree only if rows are raters; arguments as of `alpha_of_codes`.
 
@@ -51,6 +53,7 @@ their counts to alpha_of_counts (label_counts(values))
         )
 
 
+@checked
 def tally(counts: Counts) -> Tally:
     """The entries of counts that are not zero; a tally stays as it is.
 
@@ -82,6 +85,7 @@ def tally(counts: Counts) -> Tally:
     return found
 
 
+@checked
 def refuse_labels(counts: NDArray[Any]) -> None:
     """Refuse counts (I, C) that agree only if they are labels, items x raters.
 

@@ -20,8 +20,10 @@ from kalos_core.chance.disagreement import (
     pairable_values,
 )
 from kalos_core.chance.distances import FEW_CATEGORIES, FEW_RATERS, Distance, metric_distance
+from kalos_core.options import checked
 
 
+@checked
 def alpha_of_sums(
     pairable: NDArray[np.float64], agreeing: NDArray[np.float64], squares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -58,6 +60,7 @@ def alpha_of_sums(
     return chance_corrected(observed, expected, if_none_expected=1.0)
 
 
+@checked
 def alpha_of_totals(
     apart: float | NDArray[np.float64], totals: NDArray[np.float64], distance: Distance
 ) -> NDArray[np.float64]:
@@ -86,6 +89,7 @@ def alpha_of_totals(
     return chance_corrected(observed, expected_of_values(totals, distance), if_none_expected=1.0)
 
 
+@checked
 def alpha_of_codes(codes: NDArray[np.intp], metric: str, levels: NDArray[np.float64]) -> float:
     """Krippendorff's alpha of a reliability matrix.
 
@@ -112,6 +116,7 @@ def alpha_of_codes(codes: NDArray[np.intp], metric: str, levels: NDArray[np.floa
     return float(alpha_of_totals(observe(codes, distance).by_value, totals, distance))
 
 
+@checked
 def alpha_of_coincidences(found: NDArray[np.float64], metric: str, levels: NDArray[np.float64]) -> float:
     """Krippendorff's alpha of a coincidence matrix (K, K).
 
@@ -125,6 +130,7 @@ def alpha_of_coincidences(found: NDArray[np.float64], metric: str, levels: NDArr
     return float(alpha_of_totals((found * distance.matrix(len(levels))).sum(), totals, distance))
 
 
+@checked
 def alpha_of_tally(found: Tally, metric: str, levels: NDArray[np.float64]) -> float:
     """Krippendorff's alpha of counts; arguments as of `alpha_of_codes`."""
     totals = pairable_counts(found)
@@ -132,6 +138,7 @@ def alpha_of_tally(found: Tally, metric: str, levels: NDArray[np.float64]) -> fl
     return float(alpha_of_totals(observe_counts(found, distance).by_value, totals, distance))
 
 
+@checked
 def conger_of_codes(codes: NDArray[np.intp], categories: int, distance: Distance) -> float:
     """Conger's kappa of codes (I, R).
 
@@ -147,6 +154,7 @@ def conger_of_codes(codes: NDArray[np.intp], categories: int, distance: Distance
     return float(chance_corrected(observe(codes, distance).by_item, expected_of_raters(counts, distance)))
 
 
+@checked
 def cohen_of_codes(one: NDArray[np.intp], other: NDArray[np.intp], categories: int, distance: Distance) -> float:
     """Cohen's kappa of codes (I,) of two raters: Conger's over the items that both labelled.
 
@@ -164,6 +172,7 @@ def cohen_of_codes(one: NDArray[np.intp], other: NDArray[np.intp], categories: i
     return float(chance_corrected(distance.between(*pair).mean(), expected_of_raters(counts, distance)))
 
 
+@checked
 def cohen_of_sums(
     items: NDArray[np.float64],
     same: NDArray[np.float64],

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import divide, expand_runs, run_starts, total
 from kalos_core.errors import InputError
+from kalos_core.options import checked
 
 ITEMS_AT_ONCE = 512
 """Rows of dense counts that are searched at once, so that intermediate results stay in cache."""
@@ -98,6 +99,7 @@ Counts: TypeAlias = "ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | 
 """(I, C) how many raters put each item into each category, or their `Tally`."""
 
 
+@checked
 def tally_unseen(counts: Counts) -> Tally:
     """`tally` without the check for labels."""
     if isinstance(counts, Tally):
@@ -113,6 +115,7 @@ def tally_unseen(counts: Counts) -> Tally:
     return Tally(item, category, count.astype(np.int64), items, categories)
 
 
+@checked
 def join_tallies(parts: Sequence[Tally]) -> Tally:
     """The counts of different items in the same categories, one after the other.
 
@@ -130,6 +133,7 @@ def join_tallies(parts: Sequence[Tally]) -> Tally:
     return Tally(item, category, count, int(start[-1]), parts[0].categories, times)
 
 
+@checked
 def tally_of_codes(codes: NDArray[np.intp], categories: int | None = None) -> Tally:
     """How many raters gave each item each category, of codes (I, R) that are -1 where missing.
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import total
 from kalos_core.chance.counts import Tally, entry_pairs
 from kalos_core.chance.distances import ITEMS_AT_ONCE, Distance, number_of_values
+from kalos_core.options import checked
 
 CROSSED_AT_ONCE = 1 << 15
 """Items whose values are crossed at once."""
@@ -24,6 +25,7 @@ MANY_VALUES = 1 << 16
 """Numbers of values of an item up to this are looked up, larger ones sorted."""
 
 
+@checked
 def chance_corrected(observed: ArrayLike, expected: ArrayLike, if_none_expected: float = np.nan) -> NDArray[np.float64]:
     """Agreement beyond chance, 1 - D_o / D_e: every coefficient of the library is one.
 
@@ -94,6 +96,7 @@ class Observed:
         return float((self.apart / (self.number * (self.number - 1))).sum() / (self.items or np.nan))
 
 
+@checked
 def observe(codes: NDArray[np.intp], distance: Distance) -> Observed:
     """Observed disagreement of a reliability matrix, codes (I, R)."""
     size = codes.shape[1] + 1
@@ -106,6 +109,7 @@ def observe(codes: NDArray[np.intp], distance: Distance) -> Observed:
     return Observed(np.arange(2, size), apart[2:], items)
 
 
+@checked
 def observe_counts(found: Tally, distance: Distance) -> Observed:
     """Observed disagreement of counts of values.
 
@@ -148,6 +152,7 @@ def pairable_counts(found: Tally) -> NDArray[np.float64]:
     return total(found.category, found.count * (found.times * found.usable)[found.item], found.categories)
 
 
+@checked
 def coincidences(found: Tally, group: NDArray[np.intp], groups: int) -> scipy.sparse.csr_array:
     """(G, K * K) coincidences o_ck of the items of each group (I,), a matrix (K, K) in each row.
 
@@ -197,6 +202,7 @@ def crossed_coincidences(codes: NDArray[np.intp], categories: int) -> NDArray[np
 # ---- expected disagreement ----
 
 
+@checked
 def expected_of_values(totals: NDArray[Any], distance: Distance) -> NDArray[np.float64]:
     """D_e of alpha: mean distance of two different values of all, `totals` (..., K); NaN below two values.
 
@@ -210,6 +216,7 @@ def expected_of_values(totals: NDArray[Any], distance: Distance) -> NDArray[np.f
     return np.asarray(distance.of_all(totals) / np.where(n > 1, n * (n - 1), np.nan))
 
 
+@checked
 def expected_of_categories(categories: ArrayLike) -> NDArray[np.float64]:
     """D_e of free-marginal kappa: of values drawn from K categories alike, 1 - 1 / K.
 
@@ -221,6 +228,7 @@ def expected_of_categories(categories: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(1 - 1 / np.maximum(categories, 1))
 
 
+@checked
 def expected_of_guesses(share: NDArray[np.float64], distance: Distance) -> NDArray[np.float64]:
     """D_e of Gwet's AC: as of raters who guess only where they are uncertain, from shares (..., K).
 
@@ -240,6 +248,7 @@ def expected_of_guesses(share: NDArray[np.float64], distance: Distance) -> NDArr
     return np.asarray(1 - weight * (share * (1 - share)).sum(axis=-1) / (size * (size - 1)))
 
 
+@checked
 def expected_of_raters(counts: NDArray[Any], distance: Distance) -> NDArray[np.float64]:
     """D_e of Conger's kappa, and Cohen's: mean over pairs of raters of the distance of a value drawn from each.
 
@@ -266,6 +275,7 @@ def expected_of_raters(counts: NDArray[Any], distance: Distance) -> NDArray[np.f
     return np.asarray(between / np.where(raters > 1, raters * (raters - 1), np.nan))
 
 
+@checked
 def mean_shares(found: Tally) -> NDArray[np.float64]:
     """(K,) mean over items with a value of the share of each category in it."""
     share = found.count / found.annotations[found.item] * found.times[found.item]

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import as_floats, total
 from kalos_core.chance.counts import Tally, entry_pairs, tally_of_codes
 from kalos_core.errors import InputError, lookup
+from kalos_core.options import checked
 
 METRICS = {
     "nominal": "grades are equal or not",
@@ -177,6 +178,7 @@ class Unequal(Distance):
         return np.asarray(totals.sum(axis=-1) ** 2 - (totals**2).sum(axis=-1), dtype=np.float64)
 
 
+@checked
 def number_of_values(columns: NDArray[np.intp]) -> NDArray[np.intp]:
     """(I,) m: how many values each item has, of codes (R, I)."""
     complete = columns.min(initial=0) >= 0
@@ -252,6 +254,7 @@ def _ratio(levels: NDArray[np.float64]) -> Distance:
     return Distance(between)
 
 
+@checked
 def metric_distance(metric: str, levels: NDArray[np.float64], totals: NDArray[Any]) -> Distance:
     """Krippendorff's difference function of a level of measurement (2011, section D).
 
@@ -284,6 +287,7 @@ def metric_distance(metric: str, levels: NDArray[np.float64], totals: NDArray[An
     return SquaredDifference(np.ldexp(apart, -power))  # squares fit, and whole numbers stay exact
 
 
+@checked
 def weight_distance(weights: str | ArrayLike, levels: NDArray[np.float64]) -> Distance:
     """Distance of grades from weights of a kappa: 1 - weight, from 0 to 1.
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kalos_core.consensus.truth import Truth, counted_shares, notes_of
 from kalos_core.errors import check_number, check_whole
+from kalos_core.options import checked
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
@@ -25,6 +26,7 @@ REACH = 16.0
 """Pixels from the first boundary beyond which nothing changes sides in 1,000 iterations, the delta being so small."""
 
 
+@checked
 def lsml(masks: Masks3D, iterations: int = 1000, smoothness: float = 1.0) -> Truth:
     """Level-set maximum likelihood (Li et al. 2012), from the majority on.
 

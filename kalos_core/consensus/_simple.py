@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from kalos_core.consensus.truth import Truth, truth_of_patterns
 from kalos_core.errors import check_number
+from kalos_core.options import checked
 from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
@@ -14,6 +15,7 @@ ROUNDING = 1e-12
 ROUNDS = 100
 
 
+@checked
 def simple(masks: Masks3D, alpha: float = 1.0) -> Truth:
     """Selective and iterative method for performance level estimation (Langerak et al. 2010).
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kalos_core.consensus.truth import Truth, truth_of_patterns
 from kalos_core.errors import check_number, check_whole
+from kalos_core.options import checked
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
@@ -38,6 +39,7 @@ class Expectation:
     converged: bool
 
 
+@checked
 def staple(masks: Masks3D, prior: float | None = None, iterations: int = ITERATIONS) -> Truth:
     """Simultaneous truth and performance level estimation (Warfield, Zou & Wells 2004).
 

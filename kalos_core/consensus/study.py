@@ -111,6 +111,7 @@ def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bo
     return Truths(truths)
 
 
+@checked
 def study_outliers(stacks: Stacks) -> list[str]:
     """Names of the raters of a study with a mean 1 - F1 to the others above that of all plus one standard deviation.
 

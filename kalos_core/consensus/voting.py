@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from kalos_core.arrays import mean_of_defined
 from kalos_core.consensus.truth import Truth, truth_of_patterns
 from kalos_core.errors import InputError, check_number, listed
+from kalos_core.options import checked
 from kalos_core.pixels.agreement import FEWEST_FOR_OUTLIERS
 from kalos_core.pixels.agreement import outliers as above_limit
 from kalos_core.pixels.patterns import Patterns, find_patterns
@@ -22,6 +23,7 @@ ROUNDING = 1e-9
 NOBODY_LEFT = "all raters of this image are outliers of the study: all of them vote"
 
 
+@checked
 def vote(masks: Masks3D, share: float = 0.5) -> Truth:
     """Pixels that at least a share of the raters marked: A / N >= share (Lampert et al., Eq. 5).
 
@@ -49,6 +51,7 @@ def vote(masks: Masks3D, share: float = 0.5) -> Truth:
     return truth_of_patterns(f"vote {wanted:.4g}", stack.raters, patterns, enough, share_of_votes)
 
 
+@checked
 def vote_any(masks: Masks3D) -> Truth:
     """Pixels that anybody marked: the Any-GT, a lower bound on what a detector reaches (Lampert et al., §V-B).
 
@@ -61,6 +64,7 @@ def vote_any(masks: Masks3D) -> Truth:
     return vote(stack, 1 / len(stack.raters))
 
 
+@checked
 def vote_without_outliers(masks: Masks3D, outliers: Iterable[str] | None = None) -> Truth:
     """Pixels that at least half of the raters without outliers marked: the Excl-0.5-GT (Lampert et al., §III-D).
 

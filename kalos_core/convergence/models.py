@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping
 
 from kalos_core.errors import InputError, as_number, repr_of
+from kalos_core.options import checked
 
 
+@checked
 def read_models(models: str | Mapping[str, float] | None) -> dict[str, float]:
     """Names of models with their mAP from 0 to 1, from a text such as ``"YOLO 0.412, DETR 0.437"`` or a mapping.
 

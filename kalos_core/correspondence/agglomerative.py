@@ -12,6 +12,7 @@ from kalos_core.arrays import first_at_all
 from kalos_core.correspondence.assignment import components
 from kalos_core.correspondence.costs import Cost
 from kalos_core.correspondence.order import strict_order
+from kalos_core.options import checked
 from kalos_core.pairs import Pairs
 
 FAR = np.iinfo(np.int32).max
@@ -24,6 +25,7 @@ DENSE = 1 / 8
 """Share of its pairs of clusters that can be joined, from which on a part is made a table."""
 
 
+@checked
 def ahc(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.intp]:
     """Agglomerative clustering with complete linkage (Amgad et al. 2022; KαLOS §5.1).
 

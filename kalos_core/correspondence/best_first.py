@@ -9,12 +9,14 @@ from kalos_core.annotations import Annotations
 from kalos_core.arrays import first_at_all, in_slices
 from kalos_core.correspondence.costs import Cost
 from kalos_core.correspondence.order import strict_order
+from kalos_core.options import checked
 from kalos_core.pairs import Pairs
 
 WORD = 64
 """Raters per word of a rater set kept as bits."""
 
 
+@checked
 def greedy(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.intp]:
     """Greedy clustering (KαLOS §3.4): candidates by ascending cost join two clusters that share no rater.
 

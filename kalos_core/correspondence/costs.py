@@ -8,12 +8,13 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.options import Option
+from kalos_core.options import Option, checked
 
 Cost = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]
 """``cost(similarity, same_class)`` -> (P,) costs, lower is joined first."""
 
 
+@checked
 def soft_cost(similarity: NDArray[np.float64], same_class: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Class-aware cost psi_soft: -s - 1 where the classes agree, else -s (KαLOS Eq. 6).
 
@@ -25,6 +26,7 @@ def soft_cost(similarity: NDArray[np.float64], same_class: NDArray[np.bool_]) ->
     return -similarity - same_class
 
 
+@checked
 def neg_cost(
     similarity: NDArray[np.float64],
     same_class: NDArray[np.bool_],  # noqa: ARG001 - a cost is given both

@@ -21,6 +21,7 @@ from kalos_core.correspondence.assignment import components
 from kalos_core.correspondence.costs import Cost
 from kalos_core.correspondence.order import pair_costs, rank_raters, rank_rows
 from kalos_core.errors import InputError
+from kalos_core.options import checked
 from kalos_core.pairs import Pairs
 
 LIBRARY = "pylibmgm"
@@ -40,6 +41,7 @@ def mgm_is_installed() -> bool:
     return find_spec(LIBRARY) is not None
 
 
+@checked
 def mgm(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.intp]:
     """Multi-graph matching (Kahl et al. 2025; KαLOS §5.1): the least sum of costs over all pairs within units.
 

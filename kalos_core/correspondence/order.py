@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import short
 from kalos_core.correspondence.costs import Cost
+from kalos_core.options import checked
 from kalos_core.pairs import Pairs
 
 
@@ -18,6 +19,7 @@ def pair_costs(annotations: Annotations, pairs: Pairs, cost: Cost) -> NDArray[np
     return cost(pairs.similarity, annotations.category[pairs.left] == annotations.category[pairs.right])
 
 
+@checked
 def strict_order(annotations: Annotations, pairs: Pairs, cost: Cost) -> NDArray[np.intp]:
     """(P,) the candidates by image, cost, similarity, and then by what does not depend on any order of the input."""
     costs = pair_costs(annotations, pairs, cost)
@@ -38,6 +40,7 @@ def strict_order(annotations: Annotations, pairs: Pairs, cost: Cost) -> NDArray[
     return order
 
 
+@checked
 def rank_rows(annotations: Annotations, rows: NDArray[np.intp], kind: str) -> NDArray[np.intp]:
     """(M,) rank of each row by geometry, class name, rater name and id: the same for any order of the input."""
     keys: list[NDArray[Any]] = [

@@ -10,9 +10,11 @@ from kalos_core.arrays import total
 from kalos_core.correspondence.assignment import best_assignment
 from kalos_core.correspondence.costs import Cost
 from kalos_core.correspondence.order import pair_costs, rank_contents, rank_raters, strict_order
+from kalos_core.options import checked
 from kalos_core.pairs import Pairs
 
 
+@checked
 def shm(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.intp]:
     """Sequential Hungarian matching (Tschirschwitz et al. 2022; KαLOS §5.1): in each image one rater after the other.
 
@@ -43,6 +45,7 @@ def shm(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.i
     return _one_after_the_other(annotations, candidates, cost, _by_overlap(annotations, candidates, cost))
 
 
+@checked
 def shm_by_name(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.intp]:
     """The same with raters in the order of their names, as in the authors' code: other names give other units."""
     return _one_after_the_other(annotations, candidates, cost, rank_raters(annotations)[annotations.rater])

@@ -15,7 +15,7 @@ from kalos_core.correspondence.costs import COSTS, Cost
 from kalos_core.correspondence.multigraph import mgm, mgm_is_installed
 from kalos_core.correspondence.sequential import shm, shm_by_name
 from kalos_core.errors import lookup
-from kalos_core.options import Option
+from kalos_core.options import Option, checked
 from kalos_core.pairs import Pairs, with_pairs
 
 Solver = Callable[[Annotations, Pairs, Cost], NDArray[np.intp]]
@@ -53,6 +53,7 @@ def usable_solvers() -> list[str]:
     return [name for name in SOLVERS if name != "mgm" or mgm_is_installed()]
 
 
+@checked
 def correspond(
     annotations: Annotations,
     pairs: Pairs,

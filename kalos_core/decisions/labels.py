@@ -16,6 +16,7 @@ from kalos_core.decisions.decision import LABEL_DECISIONS, OPEN, UNDECIDED, Deci
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, lookup, repr_of
 from kalos_core.nominal import OPTIONAL, QUORUM, Disputes, LabelTable, majority_labels
+from kalos_core.options import checked
 from kalos_core.results import Result
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class DisputedAnswer:
         return [rater for rater, label in self.given.items() if tied or label != most]
 
 
+@checked
 def disputed_answers(disputes: Disputes, quorum: float = QUORUM) -> list[DisputedAnswer]:
     """The answers in dispute: those of which the leading one has less than a share of all.
 
@@ -163,6 +165,7 @@ class ResolvedLabels(Result):
         )
 
 
+@checked
 def resolve_labels(
     disputes: Disputes, decisions: Iterable[Decision] = (), undecided: str = "majority", quorum: float = QUORUM
 ) -> ResolvedLabels:

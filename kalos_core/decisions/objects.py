@@ -18,6 +18,7 @@ from kalos_core.consensus.fusing import Members, fused_annotations
 from kalos_core.decisions.decision import DECISIONS, OPEN, UNDECIDED, Decision
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, lookup, repr_of
+from kalos_core.options import checked
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED, Units
 from kalos_core.results import Result
 from kalos_core.similarity import get_similarity
@@ -107,6 +108,7 @@ class Disputes(Result):
         return pd.DataFrame({"image": annotations.images[self.image], "alpha": alpha, "unit": self.unit, **columns})
 
 
+@checked
 def disputes(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Disputes:
     """The units in dispute that are not decided yet: those on the images agreed on least first.
 
@@ -248,6 +250,7 @@ class Resolved(Result):
         return {**texts, "sources": list(map(list, self.sources))}
 
 
+@checked
 def resolve(agreement: Agreement, decisions: Iterable[Decision] = (), undecided: str = "majority") -> Resolved:
     """One table of annotations: what raters agree on, what was decided, and of the rest what most of them have.
 
@@ -311,6 +314,7 @@ def resolve(agreement: Agreement, decisions: Iterable[Decision] = (), undecided:
     )
 
 
+@checked
 def decided_against(agreement: Agreement, decisions: Iterable[Decision]) -> pd.DataFrame:
     """Who was decided against, on what: the training list.
 

@@ -11,6 +11,7 @@ from kalos_core._agreement import Agreement, AgreementSettings, agreement_of
 from kalos_core.annotations import Annotations
 from kalos_core.diagnostics.parts import Part, estimate_cells
 from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.options import checked
 from kalos_core.resampling import Estimates
 from kalos_core.results import lowest
 from kalos_core.sharding import Sharded
@@ -95,6 +96,7 @@ def hardest(values: NDArray[np.float64], images: NDArray[np.intp]) -> int | None
     return int(order[0]) if len(order) > 1 else None
 
 
+@checked
 def class_difficulty(agreement: Agreement | Annotations | Sharded[Annotations]) -> ClassDifficulty:
     """Class recognition difficulty (KαLOS §13): alpha of the units in which a class occurs.
 
@@ -133,6 +135,7 @@ def class_difficulty_of(part: Part, configuration: AgreementSettings) -> ClassDi
     return ClassDifficulty(category=part.annotations.categories[codes], **vars(made), units=units)
 
 
+@checked
 def class_image_alpha(agreement: Agreement, category: str) -> NDArray[np.float64]:
     """(I,) alpha of the units of each image in which a class occurs; NaN where there is none or it is undefined.
 

@@ -17,6 +17,7 @@ from kalos_core.diagnostics.sums import ImageSums
 from kalos_core.diagnostics.thresholds import THRESHOLDS, Sensitivity, sensitivity
 from kalos_core.diagnostics.vitality import RaterVitality
 from kalos_core.errors import InputError, Undefined, or_reason
+from kalos_core.options import checked
 from kalos_core.results import Parts
 
 STRICT = 0.9
@@ -64,6 +65,7 @@ class Diagnosis(Parts):
         return replace(self, sensitivity=replace(self.sensitivity, image_alpha=nothing))
 
 
+@checked
 def diagnose(
     result: Agreement,
     thresholds: Sequence[float] = THRESHOLDS,

@@ -23,6 +23,7 @@ from kalos_core.diagnostics.vitality import RaterVitality
 from kalos_core.display import bracketed, number_of
 from kalos_core.errors import Undefined, index_of
 from kalos_core.inference import why_no_interval
+from kalos_core.options import checked
 from kalos_core.resampling import Cells, Estimates
 from kalos_core.results import Result, part_text
 
@@ -164,6 +165,7 @@ class NarrowedAgreement(Result):
         return estimate_cells(self.sums.part.annotations, self.sums.configuration, self._cells, 1)
 
 
+@checked
 def narrowed(
     agreement: Agreement | ImageSums,
     category: str | None = None,

@@ -14,6 +14,7 @@ from kalos_core.diagnostics.parts import estimate_cells, where_seen
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.options import checked
 from kalos_core.resampling import Cells, Estimates
 from kalos_core.results import Result, of_pairs
 from kalos_core.sharding import Sharded
@@ -121,6 +122,7 @@ class Collaboration(Result):
         )
 
 
+@checked
 def collaboration(agreement: Agreement | Annotations | Sharded[Annotations]) -> Collaboration:
     """Collaboration clusters (KαLOS §13): alpha of each pair of raters, matched again, and a clustering of raters.
 
@@ -190,6 +192,7 @@ def collaboration_of(cells: Cells, annotations: Annotations, configuration: Agre
     )
 
 
+@checked
 def pair_image_alpha(agreement: Agreement, rater_a: str, rater_b: str) -> NDArray[np.float64]:
     """(I,) alpha of each image for two raters alone, matched again; NaN where it is undefined.
 

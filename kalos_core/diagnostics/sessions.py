@@ -13,6 +13,7 @@ from kalos_core.diagnostics.parts import estimate_cells, where_seen
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
+from kalos_core.options import checked
 from kalos_core.resampling import Estimates
 from kalos_core.sharding import Sharded
 
@@ -102,6 +103,7 @@ class TeamAgreement(Estimates):
         return f"Alpha of the people of {number_of(len(self.session), 'session')} with one another"
 
 
+@checked
 def intra_rater(agreement: Agreement | Annotations | Sharded[Annotations]) -> IntraRater:
     """Intra-annotator agreement (KαLOS §13): alpha of the sessions of one person, matched on these alone.
 
@@ -142,6 +144,7 @@ def intra_rater(agreement: Agreement | Annotations | Sharded[Annotations]) -> In
     )
 
 
+@checked
 def team_agreement(agreement: Agreement | Annotations | Sharded[Annotations]) -> TeamAgreement:
     """Agreement of all people within each session (KαLOS §13), matched on that session alone.
 
@@ -181,6 +184,7 @@ def team_agreement(agreement: Agreement | Annotations | Sharded[Annotations]) ->
     )
 
 
+@checked
 def rater_labels(annotations: Annotations) -> NDArray[np.object_]:
     """(R,) how raters are displayed: "person (S1)" where sessions are known, else the rater's name.
 

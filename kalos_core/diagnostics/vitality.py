@@ -13,6 +13,7 @@ from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rematching import refuse_local_raters, rematch, taking_part
 from kalos_core.errors import InputError
 from kalos_core.inference import intervals
+from kalos_core.options import checked
 from kalos_core.reliability import NOT_ASSIGNED, coincidences, with_empty_images
 from kalos_core.resampling import Cells, join_cells, resample
 from kalos_core.results import Result, lowest
@@ -78,6 +79,7 @@ class RaterVitality(Result):
         return lowest("rater", self.rater, "vitality", self.vitality)
 
 
+@checked
 def rater_vitality(agreement: Agreement | Annotations | Sharded[Annotations]) -> RaterVitality:
     """Vitality V_r = alpha of all raters - alpha of all but r (KαLOS §13, Eq. 22, after Nassar et al.).
 

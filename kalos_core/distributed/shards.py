@@ -17,6 +17,7 @@ from kalos_core.distributed.labels import LabelVocabulary
 from kalos_core.distributed.schema import Vocabulary
 from kalos_core.distributed.work import Progress, over_shards
 from kalos_core.errors import InputError, lookup
+from kalos_core.options import checked
 from kalos_core.sharding import Part, Sharded, Tasks
 
 SCHEMAS: dict[str, type[Schema[Any]]] = {schema.kind: schema for schema in (Vocabulary, LabelVocabulary)}
@@ -173,6 +174,7 @@ class Shards(Sharded[Table]):
         return list_text(self.vocabulary.kind, head, [asdict(files) for files in self.files])
 
 
+@checked
 def open_shards(
     folder: Any,
     client: Any = None,

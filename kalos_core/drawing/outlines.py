@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, lookup
+from kalos_core.options import checked
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
 
 FLAT = ("polygon", "mask", "keypoints", "box")
@@ -45,6 +46,7 @@ class Outline:
         return np.concatenate([every.min(axis=0), every.max(axis=0)]) if len(every) else np.full(4, np.nan)
 
 
+@checked
 def outlines_of(annotations: Annotations, rows: NDArray[np.intp], shape: str | None = None) -> list[Outline]:
     """The outline of each of some annotations.
 

@@ -256,6 +256,8 @@ def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
 
     The last point, all images, is the one to quote.
     """
+    if not sizes:
+        raise InputError("sizes: expected at least one size of subsets, got none")
     first, last = sizes[0], sizes[-1]
     title = (
         f"Label convergence {points_text(last.convergence)} mAP on all {number_of(last.images, 'image')}, "

@@ -13,6 +13,7 @@ from kalos_core.errors import InputError, KalosError, as_number, lookup, repr_of
 from kalos_core.figures.common import Layout
 from kalos_core.figures.late import go
 from kalos_core.files import write_whole
+from kalos_core.options import checked
 
 INK, GRID = "#111111", "#D0D0D0"
 """Colours of text and lines, and of the grid."""
@@ -51,6 +52,7 @@ HOW_TO = {
 """What is missing -> how to get it."""
 
 
+@checked
 def print_theme(figure: go.Figure, font_scale: float = 1.0) -> go.Figure:
     """A copy of a figure for print: white, dark text, and told apart in greys, too.
 
@@ -109,6 +111,7 @@ def print_theme(figure: go.Figure, font_scale: float = 1.0) -> go.Figure:
     return printed
 
 
+@checked
 def save_figure(
     figure: go.Figure,
     path: str | os.PathLike[str],

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from kalos_core.display import alpha_text, percent_text
-from kalos_core.errors import InputError, listed, lookup
+from kalos_core.errors import InputError, listed, lookup, repr_of
 from kalos_core.figures.bars import value_bars
 from kalos_core.figures.common import as_numbers, framed
 from kalos_core.figures.late import go
 from kalos_core.figures.traces import histogram
+from kalos_core.options import checked
 from kalos_core.results import Result
 from kalos_core.text import shown
 
@@ -39,6 +40,7 @@ def count_bars_of(counts: Mapping[str, int], title: str = "", axis: str = "count
     return value_bars(names, values, axis=axis, name=axis, title=title, hover=texts, after=shares, texts=texts)
 
 
+@checked
 def plot_counts(result: Any, axis: str = "count") -> go.Figure:
     """The counts of a result (`counts`, a mapping or a method that returns one), titled with its headline.
 
@@ -49,10 +51,13 @@ def plot_counts(result: Any, axis: str = "count") -> go.Figure:
     >>> plot_counts(instance_consensus(agreement(Annotations.from_rows(rows)))).data[0].x[0]
     1.0
     """
-    counts = result.counts
+    counts = getattr(result, "counts", None)
+    if counts is None:
+        raise InputError(f"result: expected one with counts, got {repr_of(result)}")
     return count_bars_of(counts() if callable(counts) else counts, title_of(result), axis)
 
 
+@checked
 def plot_values(result: Result, value: str, name: str | None = None, *, axis: str = "") -> go.Figure:
     """A bar for each of the first rows of a result's table: the values of one column, named by another.
 
@@ -96,6 +101,7 @@ def plot_values(result: Result, value: str, name: str | None = None, *, axis: st
     return value_bars(names, numbers, axis=axis or _in_words(value), name=value, title=title, hover=texts, texts=texts)
 
 
+@checked
 def plot_histogram(result: Result, value: str, *, axis: str = "", bins: int = 20) -> go.Figure:
     """How the values of a column of a result's `to_pandas` are distributed, titled with the headline.
 

@@ -15,7 +15,8 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.errors import InputError, as_number, check_number, check_text, repr_of
+from kalos_core.arguments import check_type
+from kalos_core.errors import InputError, as_number, check_number, check_text, listed, repr_of
 from kalos_core.options import Option, Settings
 
 if TYPE_CHECKING:
@@ -512,6 +513,10 @@ class NoiseParameters:
     @classmethod
     def of(cls, distributions: Mapping[str, Parameters], **more: Any) -> Self:
         """From the distributions by name (see `DISTRIBUTIONS`); `more` are the further fields of a subclass."""
+        check_type("distributions", Mapping[str, object], distributions)
+        missing = [name for name in DISTRIBUTIONS if name not in distributions]
+        if missing:
+            raise InputError(f"distributions: expected all of `DISTRIBUTIONS`, got none of {listed(missing)}")
         groups: dict[str, Any] = {
             group: record(**{entry.name: distributions[f"{group}.{entry.name}"] for entry in fields(record)})
             for group, record in GROUPS.items()
@@ -520,6 +525,8 @@ class NoiseParameters:
 
     def distribution(self, name: str) -> Parameters:
         """The distribution of one of the names in `DISTRIBUTIONS`."""
+        if name not in DISTRIBUTIONS:
+            raise InputError(f"name: expected one of {listed(DISTRIBUTIONS, len(DISTRIBUTIONS))}, got {repr_of(name)}")
         group, _, part = name.partition(".")
         found: Parameters = getattr(getattr(self, group), part)
         return found

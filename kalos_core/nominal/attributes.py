@@ -14,7 +14,7 @@ from kalos_core.errors import InputError, lookup
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.graded import GradeAgreement, GradeSettings, agreement_of_grades
 from kalos_core.nominal.values import encode_grades
-from kalos_core.options import Option, takes
+from kalos_core.options import Option, checked, takes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,6 +89,7 @@ def _are_numbers(values: Iterable[Any]) -> bool:
     return all(value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) for value in values)
 
 
+@checked
 def attributes_table(found: Iterable[GradeAgreement]) -> pd.DataFrame:
     """The coefficients of several attributes, one row each.
 

@@ -32,6 +32,7 @@ from kalos_core.chance import (
 )
 from kalos_core.errors import InputError, lookup, repr_of
 from kalos_core.nominal.values import check_levels, encode_grades, encode_values
+from kalos_core.options import checked
 from kalos_core.reliability import NO_OBJECT, NOT_ASSIGNED
 
 LANDIS_KOCH = (
@@ -44,6 +45,7 @@ LANDIS_KOCH = (
 """Least kappa of each band, best first; below the last it is poor (Landis & Koch 1977)."""
 
 
+@checked
 def landis_koch(value: float) -> str:
     """What a kappa means in the words of Landis & Koch (1977), a value on a bound being of the better band.
 
@@ -59,6 +61,7 @@ def landis_koch(value: float) -> str:
     return next((name for least, name in LANDIS_KOCH if value >= least), "poor")
 
 
+@checked
 def label_counts(values: ArrayLike) -> scipy.sparse.csr_array:
     """How many raters gave each item each value: what the functions of counts take.
 
@@ -86,6 +89,7 @@ def label_counts(values: ArrayLike) -> scipy.sparse.csr_array:
     return counts
 
 
+@checked
 def nominal_alpha(values: ArrayLike, metric: str = "nominal", *, order: Sequence[Any] | None = None) -> float:
     """Krippendorff's alpha of values: nominal, or by another of his metrics (Krippendorff 2011, section D).
 
@@ -147,6 +151,7 @@ def _encode_nominal(values: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.flo
     return codes, np.arange(codes.max(initial=-1) + 1, dtype=np.float64)
 
 
+@checked
 def alpha_of_counts(counts: Counts, metric: str = "nominal", *, levels: ArrayLike | None = None) -> float:
     """Krippendorff's alpha from counts (I, C), dense or `scipy.sparse`; see `nominal_alpha`.
 
@@ -174,6 +179,7 @@ def alpha_of_counts(counts: Counts, metric: str = "nominal", *, levels: ArrayLik
     return alpha_of_tally(found, metric, check_levels(levels, found.categories, metric))
 
 
+@checked
 def observed_agreement(counts: Counts) -> float:
     """Mean over items of the probability that two raters agree; items with fewer than two raters are left out.
 
@@ -185,6 +191,7 @@ def observed_agreement(counts: Counts) -> float:
     return 1 - observe_counts(tally(counts), Unequal()).by_item
 
 
+@checked
 def fleiss_kappa(counts: Counts) -> float:
     """Fleiss' kappa (1971): observed agreement beyond that of raters who draw from the shares of the categories.
 
@@ -209,6 +216,7 @@ def fleiss_kappa(counts: Counts) -> float:
     return float(chance_corrected(observe_counts(found, distance).by_item, distance.of_all(mean_shares(found))))
 
 
+@checked
 def free_marginal_kappa(counts: Counts) -> float:
     """Free-marginal kappa (Brennan & Prediger 1981; Randolph): (P - 1/k) / (1 - 1/k) for k categories.
 
@@ -234,6 +242,7 @@ def free_marginal_kappa(counts: Counts) -> float:
     return float(chance_corrected(observe_counts(found, Unequal()).by_item, expected))
 
 
+@checked
 def gwet_ac1(counts: Counts) -> float:
     """Gwet's AC1 (2008): chance agreement as of raters who guess only where they are uncertain.
 
@@ -247,6 +256,7 @@ def gwet_ac1(counts: Counts) -> float:
     return _gwet(tally(counts), Unequal())
 
 
+@checked
 def gwet_ac2(counts: Counts, weights: str | ArrayLike = "quadratic", *, levels: ArrayLike | None = None) -> float:
     """Gwet's AC2 (2014, §4.4): AC1 of grades, two that differ agreeing as far as their weight says.
 
@@ -283,6 +293,7 @@ def _gwet(found: Tally, distance: Distance) -> float:
     return float(chance_corrected(observe_counts(found, distance).by_item, expected))
 
 
+@checked
 def conger_kappa(
     values: ArrayLike, weights: str | ArrayLike | None = None, *, order: Sequence[Any] | None = None
 ) -> float:
@@ -331,6 +342,7 @@ def _encode_weighted(
     return grades.codes, grades.levels, weight_distance(weights, grades.levels)
 
 
+@checked
 def cohen_kappa(
     first: ArrayLike,
     second: ArrayLike,
@@ -375,6 +387,7 @@ def _as_objects(values: ArrayLike) -> NDArray[np.object_]:
     return found
 
 
+@checked
 def cohen_matrix(
     values: ArrayLike, weights: str | ArrayLike | None = None, *, order: Sequence[Any] | None = None
 ) -> NDArray[np.float64]:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.arrays import divide
+from kalos_core.arrays import as_floats, divide
 from kalos_core.display import number_of, with_interval
 from kalos_core.errors import InputError
 from kalos_core.inference import clear_of_chance, intervals
 from kalos_core.limits import check_replicates
+from kalos_core.options import checked
 from kalos_core.resampling import Draws
 from kalos_core.results import Result
 from kalos_core.text import plain
@@ -85,6 +86,7 @@ class GradeDirection(Result):
         return self._frame(self._columns)
 
 
+@checked
 def grade_direction(
     grades: ArrayLike,
     raters: Sequence[str] | None = None,
@@ -113,7 +115,7 @@ def grade_direction(
     >>> found.difference.round(3).tolist(), found.items.tolist()
     ([0.333, 0.333, -0.667], [3, 3, 3])
     """
-    values = np.asarray(grades, dtype=np.float64)
+    values = as_floats(grades, "grades")
     if values.ndim != 2 or (raters is not None and len(raters) != values.shape[1]):
         raise InputError(f"grades: expected a column for each rater, got an array of shape {values.shape}")
     check_replicates(bootstrap, len(values))

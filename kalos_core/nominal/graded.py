@@ -34,7 +34,7 @@ from kalos_core.inference import intervals, intervals_below_one
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.levels import MetricName
 from kalos_core.nominal.values import Grades, encode_grades
-from kalos_core.options import Option, Replicates, Seed, Settings, takes
+from kalos_core.options import Option, Replicates, Seed, Settings, checked, takes
 from kalos_core.resampling import Draws
 from kalos_core.results import Result
 from kalos_core.text import plain
@@ -140,6 +140,7 @@ class GradeAgreement(Result):
         )
 
 
+@checked
 def least_agreed_first(found: Iterable[GradeAgreement]) -> list[GradeAgreement]:
     """By alpha, those without one last.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeAlias, TypedDict
 
 from kalos_core.errors import InputError, repr_of
-from kalos_core.options import Option
+from kalos_core.options import Option, checked
 
 Groups: TypeAlias = Mapping[str, Sequence[str]] | str | None
 """See `LabelTable.from_rows`."""
@@ -67,6 +67,7 @@ Teams = Annotated[
 ]
 
 
+@checked
 def read_groups(text: str | None) -> dict[str, list[str]]:
     """Names with their labels, from a text such as ``"place: indoor, outdoor; time: day, night"``.
 

@@ -78,6 +78,7 @@ class Majority(Result):
         return f"Majority of {number_of(len(self.winner), 'item')}, {int(self.tied.sum()):,} tied"
 
 
+@checked
 def majority_vote(counts: Counts) -> Majority:
     """The category with most votes of each item (plurality); a tie is an outcome of its own, never decided by order.
 

@@ -402,6 +402,7 @@ class LabelTable(Result):
         )
 
 
+@checked
 def build_table(
     raw: RawLabels,
     *,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arrays import as_floats, object_array
 from kalos_core.errors import InputError, check_iterable, is_hashable, listed, repr_of
+from kalos_core.options import checked
 from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.sharding import instead_of
 
@@ -25,6 +26,7 @@ LARGEST = 1e150
 """Largest number that is accepted: the squares of such numbers still fit."""
 
 
+@checked
 def encode_values(values: ArrayLike) -> NDArray[np.int64]:
     """Values of any kind as codes from -1 upwards, `NOT_ASSIGNED` where there is none.
 

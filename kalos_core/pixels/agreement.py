@@ -414,6 +414,7 @@ def pixel_agreement(stacks: Stacks, settings: PixelSettings) -> PixelAgreement:
     return accumulator.result(settings.bootstrap, settings.seed)
 
 
+@checked
 def rater_count_map(masks: Masks3D) -> NDArray[np.uint8]:
     """(H, W) how many raters marked each pixel (A of Eq. 2), 0 where pixels are ignored.
 

@@ -149,6 +149,7 @@ class BoundaryDistance(Result):
         return pd.DataFrame({"direction": DIRECTIONS} | columns)
 
 
+@checked
 def boundary_distance(a: ArrayLike, b: ArrayLike, spacing: float | Sequence[float] = 1) -> BoundaryDistance:
     """How far the boundaries of two masks or of two polygons are from each other.
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arrays import as_array, as_floats
 from kalos_core.errors import InputError
 from kalos_core.options import Option, checked
 from kalos_core.pixels.stack import as_binary
@@ -51,9 +52,10 @@ def tolerance_in_pixels(size: tuple[int, ...], tolerance: DiagonalShare = TOLERA
     >>> tolerance_in_pixels((300, 400))
     3.75
     """
-    return tolerance * math.hypot(*size)
+    return tolerance * math.hypot(*as_floats(size, "size").ravel().tolist())
 
 
+@checked
 def near(mask: ArrayLike, distance: float) -> NDArray[np.bool_]:
     """(H, W) True within `distance` pixels, from centre to centre, of a pixel that is on; nowhere near an empty mask.
 
@@ -62,7 +64,7 @@ def near(mask: ArrayLike, distance: float) -> NDArray[np.bool_]:
     >>> near([[1, 0, 0, 0]], 2).tolist()
     [[True, True, True, False]]
     """
-    on = as_binary(np.asarray(mask), "mask")
+    on = as_binary(as_array(mask, "mask"), "mask")
     if not on.any() or distance == 0:
         return on.copy()
     from scipy.ndimage import distance_transform_edt  # slow to import, and needed here only
@@ -70,6 +72,7 @@ def near(mask: ArrayLike, distance: float) -> NDArray[np.bool_]:
     return np.asarray(distance_transform_edt(~on) <= distance)
 
 
+@checked
 def thinned(mask: ArrayLike) -> NDArray[np.bool_]:
     """A truth thinned to lines one pixel wide, every separate region kept (Lampert et al., §IV-C; Zhang & Suen 1984).
 
@@ -83,9 +86,13 @@ def thinned(mask: ArrayLike) -> NDArray[np.bool_]:
     from skimage import morphology  # slow to import, and needed here only
 
     skeletonize: Callable[[NDArray[np.bool_]], NDArray[np.bool_]] = morphology.skeletonize
-    return skeletonize(as_binary(np.asarray(mask), "mask"))
+    marked = as_binary(as_array(mask, "mask"), "mask")
+    if marked.ndim != 2:
+        raise InputError(f"mask: expected height x width, got shape {marked.shape}")
+    return skeletonize(marked)
 
 
+@checked
 def match_contours(mask: ArrayLike, truth: ArrayLike, tolerance: float = TOLERANCE) -> ContourMatch:
     """Marked contours against true ones, a pixel counting as found if one of the other mask lies near.
 
@@ -103,7 +110,7 @@ def match_contours(mask: ArrayLike, truth: ArrayLike, tolerance: float = TOLERAN
     >>> match_contours(np.roll(line, 3, axis=0), line), match_contours(np.roll(line, 4, axis=0), line).f1
     (ContourMatch(precision=1.0, recall=1.0, f1=1.0), 0.0)
     """
-    found, true = as_binary(np.asarray(mask), "mask"), as_binary(np.asarray(truth), "truth")
+    found, true = as_binary(as_array(mask, "mask"), "mask"), as_binary(as_array(truth, "truth"), "truth")
     if found.shape != true.shape:
         raise InputError(f"mask: expected the size of the truth {true.shape}, got {found.shape}")
     reach = tolerance_in_pixels(true.shape, tolerance)

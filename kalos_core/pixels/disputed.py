@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations.columns import object_array
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
-from kalos_core.options import Option, Settings, takes
+from kalos_core.options import Option, Settings, checked, takes
 from kalos_core.pixels.classes import masks_of_classes
 from kalos_core.pixels.paired import check_images
 from kalos_core.pixels.stack import LabelStack, MaskStack, Stacks
@@ -67,6 +67,7 @@ class Region:
         return len(set(self.given.values())) > 1
 
 
+@checked
 def regions_in_dispute(
     stacks: Mapping[str, MaskStack], min_area: int = LEAST_AREA, min_width: int = LEAST_WIDTH
 ) -> list[Region]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import divide
+from kalos_core.arrays import as_array, divide
 from kalos_core.chance import cohen_of_sums
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
+from kalos_core.options import checked
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_binary, as_stack
 from kalos_core.results import Result
@@ -86,6 +87,7 @@ class RaterPerformance(Result):
         return self._frame(" ".join(["rater:raters", *SHARES]))
 
 
+@checked
 def rater_performance(masks: Masks3D, truth: ArrayLike) -> RaterPerformance:
     """Each rater of a stack against a truth mask.
 
@@ -109,7 +111,7 @@ def rater_performance(masks: Masks3D, truth: ArrayLike) -> RaterPerformance:
     [0.67]
     """
     stack = as_stack(masks, least=1)
-    mask = as_binary(np.asarray(truth), "truth")
+    mask = as_binary(as_array(truth, "truth"), "truth")
     if mask.shape != stack.masks.shape[1:]:
         raise InputError(f"truth: expected the size of the masks {stack.masks.shape[1:]}, got {mask.shape}")
     patterns = find_patterns(stack)

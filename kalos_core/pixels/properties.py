@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.errors import InputError, as_number, listed, repr_of
+from kalos_core.options import checked
 from kalos_core.pixels.moments import Moments
 from kalos_core.pixels.stack import check_channels
 
@@ -23,6 +24,7 @@ LINEAR_BELOW = (6 / 29) ** 3
 """Y below which CIELAB's L is proportional to it."""
 
 
+@checked
 def channel_names(channels: int, names: Sequence[str] | None) -> list[str]:
     """One name a channel; three without names are red, green and blue, one is grey, others are numbered.
 

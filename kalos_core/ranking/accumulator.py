@@ -38,7 +38,9 @@ def check_shares(shares: Any, name: str) -> str | list[float]:
         if shares != "all":
             raise InputError(f"{name}: expected 'all' or shares of the raters, got {repr_of(shares)}")
         return shares
-    return [check_number(share, name, above=0, high=1) for share in shares]
+    return [
+        check_number(share, name, above=0, high=1) for share in check_iterable(shares, name, "shares of the raters")
+    ]
 
 
 def _check_range(score_range: Any, name: str) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.options import checked
 from kalos_core.ranking.ranks import Rankings
 
 
@@ -40,6 +41,7 @@ class SharedRanking:
         return "".join(f"{sign}{name}" for sign, name in zip(signs, self.systems, strict=True))
 
 
+@checked
 def shared_rankings(rankings: Rankings) -> tuple[SharedRanking, ...]:
     """The different rankings there are, each with the truths that give it.
 

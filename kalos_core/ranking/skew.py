@@ -8,9 +8,9 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import divide
+from kalos_core.arrays import as_floats, divide
 from kalos_core.errors import InputError, as_number, check_iterable, repr_of
-from kalos_core.options import Option
+from kalos_core.options import Option, checked
 
 NEAR = 2e-3
 """Below this |TPR - FPR| p2 / FPR the logarithm loses digits, and its series is summed instead."""
@@ -52,6 +52,7 @@ Skew = Annotated[
 ]
 
 
+@checked
 def skew_range(fractions: ArrayLike) -> tuple[float, float]:
     """The default range of skew: mean - and + 3 standard deviations of positive fractions, cut at 0 and 1.
 
@@ -70,13 +71,14 @@ def skew_range(fractions: ArrayLike) -> tuple[float, float]:
     >>> skew_range([0.1, 0.2, 0.3]), skew_range([0.25])
     ((0.0, 0.5), (0.25, 0.25))
     """
-    shares = np.asarray(fractions, dtype=np.float64).ravel()
+    shares = as_floats(fractions, "fractions").ravel()
     if not (shares > 0).any():
         raise InputError("truths: expected positives to derive a range of skew from, got none; give `skew`")
     spread = 3 * shares.std(ddof=1) if len(shares) > 1 else 0.0
     return float(max(shares.mean() - spread, 0.0)), float(min(shares.mean() + spread, 1.0))
 
 
+@checked
 def mean_precision(tpr: ArrayLike, fpr: ArrayLike, skew: Sequence[float]) -> NDArray[np.float64]:
     """Precision averaged over fractions p of positives in [p1, p2] (Eq. 7; in rates, the paper's phi cancels).
 
@@ -107,7 +109,7 @@ def mean_precision(tpr: ArrayLike, fpr: ArrayLike, skew: Sequence[float]) -> NDA
     [1.0, 0.3, 0.6546, 0.0, nan]
     """
     low, high = check_skew(skew)
-    found, wrong = np.broadcast_arrays(np.asarray(tpr, np.float64), np.asarray(fpr, np.float64))
+    found, wrong = np.broadcast_arrays(as_floats(tpr, "tpr"), as_floats(fpr, "fpr"))
     if low == high:
         return _precision_at(found, wrong, low)
     precision = np.full(found.shape, np.nan)
@@ -149,6 +151,7 @@ def _by_series(a: NDArray[np.float64], b: NDArray[np.float64], low: float, high:
     return np.asarray(a / b * (step[..., None] ** power @ means))
 
 
+@checked
 def curve_area(tpr: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequence[float]) -> NDArray[np.float64]:
     """Area under precision averaged over skew, over recall from 0 to the last point of a curve.
 
@@ -174,6 +177,8 @@ def curve_area(tpr: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequenc
     >>> curve_area(tpr, fpr, (0.1, 0.5)).round(4)
     np.float64(0.7212)
     """
+    if tpr.shape != fpr.shape:
+        raise InputError(f"fpr: expected one for every tpr, of shape {tpr.shape}, got shape {fpr.shape}")
     node, weight = np.polynomial.legendre.leggauss(NODES)
     share, weight = ((node + 1) / 2) ** 2, weight * (node + 1) / 2  # dense where a segment starts: there it is steep
     zero = np.zeros((*tpr.shape[:-1], 1))

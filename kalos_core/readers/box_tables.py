@@ -28,12 +28,13 @@ from kalos_core.annotations import (
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, as_number, repr_of
 from kalos_core.files import as_float, as_path, open_file
+from kalos_core.limits import check_unpacked
 from kalos_core.options import Option, takes
 from kalos_core.readers.cells import MISSING, Missing, as_cell_text, equal_numbers, is_missing, missing_texts
 from kalos_core.readers.column_names import FORMS, Columns, find_columns
 from kalos_core.readers.findings import build_reconciled, have_four_corners
 from kalos_core.readers.outlines import Rings, as_list, bounds_of, corners_of, interleaved, rings_in
-from kalos_core.readers.settings import AliasSettings, RatersAreLocal
+from kalos_core.readers.settings import AliasSettings, RatersAreLocal, reading
 from kalos_core.readers.sizes import Sizes, read_sizes
 from kalos_core.readers.tables import check_header, read_table
 from kalos_core.shapes.boxes import LARGEST
@@ -106,6 +107,7 @@ class BoxSettings(AliasSettings):
 
 
 @takes(BoxSettings)
+@reading
 def read_boxes(table: str | os.PathLike[str] | Mapping[str, Any] | Any, settings: BoxSettings) -> Annotations:
     r"""Boxes and outlines of several raters from a table: CSV, Parquet, pandas. One row an annotation.
 
@@ -260,7 +262,12 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     try:
+        from pyarrow import parquet
+
         with open_file(path, "Parquet file", unpacked=False) as file:
+            about = parquet.read_metadata(file)
+            groups = [about.row_group(number) for number in range(about.num_row_groups)]
+            check_unpacked(sum(group.total_byte_size for group in groups), path.stat().st_size, str(path))
             return pd.read_parquet(file)
     except ImportError:
         raise InputError(

@@ -19,15 +19,15 @@ from kalos_core.annotations import Annotations
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.files import as_float, as_path, load_xml, open_file, parse_xml
-from kalos_core.limits import check_limit
+from kalos_core.limits import check_unpacked, limit
 from kalos_core.nominal import LabelTable
 from kalos_core.options import takes
 from kalos_core.readers.answers import Answers, AnswerSettings
 from kalos_core.readers.findings import UNKNOWN_SIZE, Findings, shapes_not_read
 from kalos_core.readers.folders import Folders, rater_files
 from kalos_core.readers.groups import Grouped, Part, Parts
-from kalos_core.readers.settings import RaterFrom, ReaderSettings
-from kalos_core.readers.shapes import MOST_PIXELS, UnusableError, angle_in, box_or_polygon, ellipse, mask_at, numbers_in
+from kalos_core.readers.settings import RaterFrom, ReaderSettings, reading
+from kalos_core.readers.shapes import UnusableError, angle_in, box_or_polygon, ellipse, mask_at, numbers_in
 
 LEFT_OUT = {
     "tag": "tags, which `kalos-core labels` reads",
@@ -48,6 +48,7 @@ class CvatSettings(ReaderSettings):
 
 
 @takes(CvatSettings)
+@reading
 def read_cvat(exports: Folders, settings: CvatSettings) -> Annotations:
     """Labels of several annotators from CVAT exports: "CVAT for images 1.1" or "CVAT for video 1.1".
 
@@ -120,6 +121,7 @@ class CvatTagsSettings(AnswerSettings):
 
 
 @takes(CvatTagsSettings)
+@reading
 def read_cvat_tags(exports: Folders, settings: CvatTagsSettings) -> LabelTable:
     """Tags that annotators gave whole images, from CVAT exports.
 
@@ -187,7 +189,8 @@ def _unpacked(path: Path) -> Element:
                         f"{path}: expected one annotations.xml in it, got {listed(inside) or 'nothing'}; unpack "
                         "exports of other formats, into a folder a rater"
                     )
-                check_limit("KALOS_MOST_UNPACKED", packed.getinfo(found[0]).file_size, str(path))
+                about = packed.getinfo(found[0])
+                check_unpacked(about.file_size, about.compress_size, str(path))
                 return parse_xml(path, packed.read(found[0]))
         except (zipfile.BadZipFile, RuntimeError, LookupError, struct.error) as error:
             raise InputError(f"{path}: expected a readable zip file, got {error}") from error
@@ -433,7 +436,11 @@ def _mask(element: Element, size: tuple[float, float], _joints: dict[str, None])
     runs = [as_float(part) for part in text.split(",")]
     counts = np.array([np.nan if run is None else run for run in runs])
     whole = (counts >= 0) & (counts <= width * height) & (counts == np.rint(counts))
-    if not (whole.all() and counts.sum() == width * height <= MOST_PIXELS and width % 1 == height % 1 == 0 < height):
+    if not (
+        whole.all()
+        and counts.sum() == width * height <= limit("KALOS_MOST_PIXELS")
+        and width % 1 == height % 1 == 0 < height
+    ):
         raise UnusableError(f"an rle of counts that sum to {width:g} x {height:g}", repr(text))
     on = np.repeat(np.arange(len(counts)) % 2 == 1, counts.astype(np.intp))
     return mask_at(on.reshape(int(height), int(width)), left, top, size)

@@ -18,7 +18,7 @@ from kalos_core.readers.cvat import CUBOIDS, around
 from kalos_core.readers.findings import Findings, attributes_in, fields_of
 from kalos_core.readers.folders import WRAPPERS, Folders, check_raters, folder_of_raters, rater_folders
 from kalos_core.readers.groups import Grouped, Part, Parts
-from kalos_core.readers.settings import AliasSettings
+from kalos_core.readers.settings import AliasSettings, reading
 from kalos_core.readers.shapes import UnusableError, angle_in, box_or_polygon, ellipse
 
 Record = Mapping[str, Any]
@@ -42,6 +42,7 @@ class DatumaroSettings(AliasSettings):
 
 
 @takes(DatumaroSettings)
+@reading
 def read_datumaro(exports: Folders, settings: DatumaroSettings) -> Annotations:
     """Labels of several raters from Datumaro's JSON, as Datumaro and CVAT export it.
 

@@ -11,7 +11,7 @@ from kalos_core.files import as_float, read_text
 from kalos_core.options import takes
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.folders import Folders, LabelFile, assign_by_files, label_files
-from kalos_core.readers.settings import FolderSettings
+from kalos_core.readers.settings import FolderSettings, reading
 from kalos_core.readers.shapes import UnusableError
 from kalos_core.readers.sizes import Sizes, read_sizes
 from kalos_core.readers.yolo import OTHER_FILES
@@ -28,6 +28,7 @@ class DotaSettings(FolderSettings):
 
 
 @takes(DotaSettings)
+@reading
 def read_dota(folders: Folders, settings: DotaSettings) -> Annotations:
     r"""Labels of several raters from DOTA's text files, ``folder/rater/image.txt``.
 

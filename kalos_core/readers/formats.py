@@ -12,7 +12,7 @@ from typing import Any
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed, lookup
 from kalos_core.files import as_path, open_file
-from kalos_core.options import declared_by
+from kalos_core.options import checked, declared_by
 from kalos_core.readers.box_tables import PARQUET, read_boxes
 from kalos_core.readers.coco import read_coco
 from kalos_core.readers.cvat import read_cvat
@@ -53,6 +53,7 @@ START = 4096
 """Bytes of a file that tell its format."""
 
 
+@checked
 def read_labels(
     labels: str | os.PathLike[str] | Mapping[str, Any], format: str = "auto", **options: Any
 ) -> Annotations:

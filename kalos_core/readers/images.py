@@ -18,6 +18,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, listed, repr_of, text_of
 from kalos_core.files import open_image
+from kalos_core.limits import limit
 
 LONGEST_NAME = 255
 """Bytes of the name of a file or folder, on the file systems that are in use."""
@@ -227,7 +228,7 @@ def place_images(
             problems.add(record, "a width and height, of which coordinates are fractions", "none")
         elif not found and not path:
             place.missing.append(file)
-            path = "" if canvas is None else _canvas_of(file, record, canvas, problems)
+            path = "" if canvas is None else _canvas_of(file, record, canvas, sizes[row], problems)
         if path and image_of.setdefault(path, annotations.images[row]) != annotations.images[row]:
             problems.add(record, "a file of its own", f"{file!r}, which is that of image {image_of[path]!r}, too")
         taken.update(found)
@@ -243,10 +244,14 @@ def place_images(
     return place
 
 
-def _canvas_of(file: str, record: str, canvas: Path, problems: Problems) -> str:
+def _canvas_of(file: str, record: str, canvas: Path, size: NDArray[np.float64], problems: Problems) -> str:
     """The path of a canvas for a missing image; a problem where there can be none."""
     if not is_image_name(file):
         problems.add(record, "a file name that ends as those of images do, to draw a canvas", repr_of(file))
+        return ""
+    if size.prod() > (most := limit("KALOS_MOST_PIXELS")):
+        expected = f"a canvas of at most {most:,} pixels (KALOS_MOST_PIXELS in the environment raises the limit)"
+        problems.add(record, expected, f"{size[0]:g} x {size[1]:g}")
         return ""
     path = os.path.normpath(canvas / file.lstrip("/"))
     if not Path(os.path.realpath(path)).is_relative_to(canvas.resolve()):  # by "..", or by a link, which may dangle

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Account, Annotations, as_name
 from kalos_core.errors import InputError, Problems, as_number, listed, repr_of
 from kalos_core.files import as_path
+from kalos_core.limits import limit
 from kalos_core.nominal import LabelTable
 from kalos_core.options import Option, takes
 from kalos_core.readers.answers import Answers, RepeatableSettings
@@ -31,10 +32,9 @@ from kalos_core.readers.label_studio_tasks import (
     pages_of,
     shape_of,
 )
-from kalos_core.readers.settings import ReaderSettings
+from kalos_core.readers.settings import ReaderSettings, reading
 from kalos_core.readers.shapes import (
     ELLIPSE_CORNERS,
-    MOST_PIXELS,
     UnusableError,
     angle_in,
     box_or_polygon,
@@ -95,6 +95,7 @@ class LabelStudioSettings(ReaderSettings):
 
 
 @takes(LabelStudioSettings)
+@reading
 def read_label_studio(path: str | os.PathLike[str], settings: LabelStudioSettings) -> Annotations:
     """Regions that several annotators marked, from an export of Label Studio.
 
@@ -170,6 +171,7 @@ class LabelStudioChoicesSettings(RepeatableSettings):
 
 
 @takes(LabelStudioChoicesSettings)
+@reading
 def read_label_studio_choices(path: str | os.PathLike[str], settings: LabelStudioChoicesSettings) -> LabelTable:
     """Choices, taxonomies, ratings and numbers that annotators gave whole images, from an export of Label Studio.
 
@@ -440,7 +442,7 @@ def _brush(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any
     given, (width, height) = value.get("rle"), size
     if not (width.is_integer() and height.is_integer()):
         raise UnusableError("an image of whole pixels", f"{width} x {height}")
-    if value.get("format") != "rle" or not isinstance(given, list) or width * height > MOST_PIXELS:
+    if value.get("format") != "rle" or not isinstance(given, list) or 4 * width * height > limit("KALOS_MOST_PIXELS"):
         raise UnusableError(
             "a brush with the format 'rle' and a list 'rle'", f"{value.get('format')!r}, {repr_of(given)}"
         )

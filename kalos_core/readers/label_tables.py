@@ -34,6 +34,7 @@ from kalos_core.readers.column_names import (
     plain_name,
     say_columns,
 )
+from kalos_core.readers.settings import reading
 from kalos_core.readers.tables import MOST_NAMES, check_header, read_table
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class WideSettings(ColumnSettings):
 
 
 @takes(LongSettings)
+@reading
 def read_long_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: LongSettings) -> LabelTable:
     r"""Labels of several raters from a table with a row for each label.
 
@@ -194,6 +196,7 @@ def _build(
 
 
 @takes(WideSettings)
+@reading
 def read_wide_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: WideSettings) -> LabelTable:
     r"""Labels of several raters from a table with a row for each item and a column for each rater.
 
@@ -311,7 +314,8 @@ def _item_column(
     source: str, columns: Mapping[str, Any], item: str | None, raters: Sequence[str] | None, ignore: Sequence[str]
 ) -> str:
     """The column of items in a wide table, which must not look like a long one."""
-    rest = [name for name in columns if name not in ignore and name not in (raters or ())]
+    given = [] if raters is None else list(raters)
+    rest = [name for name in columns if name not in ignore and name not in given]
     cells: Callable[[Hashable], Sequence[Any]] = lambda name: columns[str(name)]  # noqa: E731
     if raters is None:
         long = find_label_columns(rest, {"item": item}, source, lambda _: ["one"])  # by names only

@@ -15,12 +15,12 @@ import numpy as np
 from kalos_core.annotations import Annotations, as_name
 from kalos_core.errors import InputError, is_hashable, listed, repr_of
 from kalos_core.files import BROKEN, load_json
-from kalos_core.limits import check_limit
+from kalos_core.limits import check_pixels
 from kalos_core.options import takes
 from kalos_core.readers.findings import Findings, attributes_in, fields_of
 from kalos_core.readers.folders import Folders, LabelFile, assign_by_files, label_files
 from kalos_core.readers.groups import Grouped, Part, add_grouped
-from kalos_core.readers.settings import FolderSettings
+from kalos_core.readers.settings import FolderSettings, reading
 from kalos_core.readers.shapes import UnusableError, ellipse, mask_at, points_in, rectangle
 
 LEFT_OUT = ("line", "linestrip")
@@ -37,6 +37,7 @@ class LabelmeSettings(FolderSettings):
 
 
 @takes(LabelmeSettings)
+@reading
 def read_labelme(folders: Folders, settings: LabelmeSettings) -> Annotations:
     """Labels of several raters from labelme's JSON files, ``folder/rater/image.json``.
 
@@ -179,7 +180,7 @@ def _mask(shape: Mapping[str, Any], size: Size) -> dict[str, Any]:
     text = shape.get("mask")
     try:
         with Image.open(io.BytesIO(base64.b64decode(text if isinstance(text, str) else "", validate=True))) as image:
-            check_limit("KALOS_MOST_PIXELS", image.width * image.height, "mask")
+            check_pixels(image.width, image.height, "mask")
             pixels = np.asarray(image.convert("L")) != 0
     except (*BROKEN, binascii.Error):
         raise UnusableError("a mask as PNG in base64", repr_of(text)) from None

@@ -23,7 +23,7 @@ from kalos_core.errors import InputError, as_number, listed, repr_of, warn
 from kalos_core.files import as_float, as_path, load_json, load_xml, open_file
 from kalos_core.options import takes
 from kalos_core.readers.findings import Findings, fields_of
-from kalos_core.readers.settings import ReaderSettings
+from kalos_core.readers.settings import ReaderSettings, reading
 from kalos_core.readers.shapes import UnusableError
 
 NODULE = "nodule"
@@ -80,6 +80,7 @@ class _Scan:
 
 
 @takes(ReaderSettings)
+@reading
 def read_lidc(path: str | os.PathLike[str], settings: ReaderSettings) -> Annotations:
     """Nodules of LIDC-IDRI scans, each a stack of contours.
 

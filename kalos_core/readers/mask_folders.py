@@ -16,7 +16,7 @@ from kalos_core.annotations.columns import object_array
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, listed
 from kalos_core.files import BROKEN, open_image, read_text, reason
-from kalos_core.limits import check_limit
+from kalos_core.limits import check_pixels
 from kalos_core.options import Option, Settings, takes
 from kalos_core.pixels.stack import LabelStack, MaskStack
 from kalos_core.pixels.stored import IgnoreValue, without_ignored
@@ -359,7 +359,7 @@ def _tiff_channels(file: Path) -> NDArray[Any] | None:
             usual = page.dtype == np.uint8 and page.axes == "YXS" and page.photometric == tifffile.PHOTOMETRIC.RGB
             if len(opened.pages) > 1 or page.samplesperpixel == 1 or usual:
                 return None
-            check_limit("KALOS_MOST_PIXELS", page.imagewidth * page.imagelength, str(file))
+            check_pixels(page.imagewidth, page.imagelength, str(file))
             values = np.asarray(page.asarray())
             return np.moveaxis(values, 0, 2) if page.axes == "SYX" else values
     except InputError:

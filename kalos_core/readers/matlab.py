@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.limits import check_limit, limit
+from kalos_core.limits import check_unpacked, most_unpacked
 
 HEADER = 128
 """Bytes before the first element; the last two say the order of bytes."""
@@ -64,8 +64,8 @@ def read_variable(data: bytes, name: str, where: str) -> Any:
 
 def _unpacked(content: memoryview, where: str) -> memoryview:
     unpacking = zlib.decompressobj()
-    data = unpacking.decompress(content, limit("KALOS_MOST_UNPACKED") + 1)
-    check_limit("KALOS_MOST_UNPACKED", len(data), where)
+    data = unpacking.decompress(content, most_unpacked(len(content)) + 1)
+    check_unpacked(len(data), len(content), where)
     if not unpacking.eof:
         raise ValueError("a packed element that ends too soon")
     return memoryview(data)

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from kalos_core.errors import as_number, listed, repr_of
 from kalos_core.files import as_float
+from kalos_core.limits import limit
 from kalos_core.shapes.masks import count_pixels
-
-MOST_PIXELS = 1 << 28
-"""Of a mask's image: more than any has, and little enough to be held."""
 
 
 class UnusableError(Exception):
@@ -120,7 +118,7 @@ def mask_at(pixels: NDArray[np.bool_], left: float, top: float, size: tuple[floa
     [2, 1, 1]
     """
     width, height = size
-    if not (width.is_integer() and height.is_integer() and width * height <= MOST_PIXELS):  # NaN is not
+    if not (width.is_integer() and height.is_integer() and width * height <= limit("KALOS_MOST_PIXELS")):  # NaN is not
         raise UnusableError("a width and height of the image in whole pixels", f"{width:g} x {height:g}")
     bottom, right = top + pixels.shape[0], left + pixels.shape[1]
     if not (left >= 0 and right <= width and top >= 0 and bottom <= height and left % 1 == top % 1 == 0):

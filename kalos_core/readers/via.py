@@ -14,7 +14,7 @@ from kalos_core.files import load_json, parse_json
 from kalos_core.options import takes
 from kalos_core.readers.findings import Findings, attributes_in, fields_of
 from kalos_core.readers.folders import Folders, check_raters, rater_files
-from kalos_core.readers.settings import AliasSettings, CategoryField
+from kalos_core.readers.settings import AliasSettings, CategoryField, reading
 from kalos_core.readers.shapes import UnusableError, angle_in, ellipse, numbers_in, points_in
 from kalos_core.readers.sizes import Sizes, read_sizes
 from kalos_core.readers.tables import read_table
@@ -31,6 +31,7 @@ class ViaSettings(AliasSettings):
 
 
 @takes(ViaSettings)
+@reading
 def read_via(exports: Folders, settings: ViaSettings) -> Annotations:
     """Labels of several raters from projects or annotations (JSON, CSV) of the VGG Image Annotator 2, one file each.
 

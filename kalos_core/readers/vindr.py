@@ -12,7 +12,7 @@ from kalos_core.files import as_float, as_path
 from kalos_core.options import takes
 from kalos_core.readers.cells import is_missing
 from kalos_core.readers.findings import Findings
-from kalos_core.readers.settings import ReaderSettings
+from kalos_core.readers.settings import ReaderSettings, reading
 from kalos_core.readers.sizes import Sizes, read_sizes
 from kalos_core.readers.tables import read_table
 
@@ -35,6 +35,7 @@ class VindrSettings(ReaderSettings):
 
 
 @takes(VindrSettings)
+@reading
 def read_vindr(path: str | os.PathLike[str], settings: VindrSettings) -> Annotations:
     r"""Boxes of several raters from a CSV file in the form of VinDr-CXR.
 

@@ -13,7 +13,7 @@ from kalos_core.files import as_float, load_xml
 from kalos_core.options import takes
 from kalos_core.readers.findings import Findings
 from kalos_core.readers.folders import Folders, LabelFile, assign_by_files, label_files
-from kalos_core.readers.settings import FolderSettings
+from kalos_core.readers.settings import FolderSettings, reading
 from kalos_core.readers.shapes import UnusableError, box_or_polygon, turned
 
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
@@ -23,6 +23,7 @@ SIDES = (("width", "ncols"), ("height", "nrows"))
 
 
 @takes(FolderSettings)
+@reading
 def read_voc(folders: Folders, settings: FolderSettings) -> Annotations:
     """Labels of several raters from Pascal VOC files, ``folder/rater/image.xml``.
 

@@ -27,7 +27,7 @@ from kalos_core.readers.folders import (
     rater_folders,
 )
 from kalos_core.readers.images import image_size_of, is_image_name
-from kalos_core.readers.settings import AliasSettings
+from kalos_core.readers.settings import AliasSettings, reading
 from kalos_core.readers.shapes import UnusableError, box_or_polygon
 from kalos_core.readers.sizes import SizeOf, Sizes, read_sizes
 
@@ -113,6 +113,7 @@ class _Sixths:
 
 
 @takes(YoloSettings)
+@reading
 def read_yolo(folders: Folders, settings: YoloSettings) -> Annotations:
     """Labels of several raters from YOLO text files, ``folder/rater/image.txt``.
 

@@ -21,7 +21,7 @@ from kalos_core.nominal import LabelTable
 from kalos_core.options import Option, takes
 from kalos_core.readers.answers import Answers, RepeatableSettings
 from kalos_core.readers.findings import Findings, shapes_not_read
-from kalos_core.readers.settings import AliasSettings
+from kalos_core.readers.settings import AliasSettings, reading
 from kalos_core.readers.shapes import ELLIPSE_CORNERS, UnusableError, angle_in, box_or_polygon, ellipse, numbers_in
 from kalos_core.readers.tables import read_table
 
@@ -81,6 +81,7 @@ class ZooniverseSettings(AliasSettings):
 
 
 @takes(ZooniverseSettings)
+@reading
 def read_zooniverse(path: str | os.PathLike[str], settings: ZooniverseSettings) -> Annotations:
     r"""Shapes that volunteers annotated in a Zooniverse project.
 
@@ -150,6 +151,7 @@ class ZooniverseAnswersSettings(RepeatableSettings):
 
 
 @takes(ZooniverseAnswersSettings)
+@reading
 def read_zooniverse_answers(path: str | os.PathLike[str], settings: ZooniverseAnswersSettings) -> LabelTable:
     r"""Answers of volunteers to a question or a survey of a Zooniverse project.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,9 +22,9 @@ from kalos_core.display import (
     with_interval,
 )
 from kalos_core.errors import Undefined
-from kalos_core.files import write_whole
+from kalos_core.files import as_path, write_whole
 from kalos_core.nominal import GradeAgreement
-from kalos_core.options import takes
+from kalos_core.options import checked, takes
 from kalos_core.report import objects
 from kalos_core.report.feedback import card_lines, side_of
 from kalos_core.report.front import CONVERGENCE, KALOS, KRIPPENDORFF, LIMITATIONS, Source, front_of, methods
@@ -105,7 +104,7 @@ def write_report(found: Study, path: str | PathLike[str], settings: ReportArgume
     sections = [*_findings(found), *settings.further, *_foundations(found, source)]
     title = settings.title or "How far the raters agree"
     write_whole(
-        Path(path),
+        as_path(path, "path"),
         page(title, sections, source.lines()[:1], interactive=settings.interactive),
         MARK,
         overwrite=settings.overwrite,
@@ -317,6 +316,7 @@ def _ceiling(found: Study) -> Iterator[Block]:
 # ---- blocks ----
 
 
+@checked
 def graded_table(name: str, last: str, found: Iterable[tuple[str, GradeAgreement, str]]) -> Table:
     """Coefficients of grades with their intervals, between the name of what they are of and a last column."""
     rows = []

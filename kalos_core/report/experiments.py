@@ -19,6 +19,7 @@ from kalos_core.noise.experiments import (
     SolverCases,
 )
 from kalos_core.noise.experiments.response import AlphaTable
+from kalos_core.options import checked
 from kalos_core.report.axes import Line, Lines, series
 from kalos_core.report.look import Ranked, ranked_domain, row_of
 from kalos_core.report.pages import Figure, Section, Table
@@ -27,6 +28,7 @@ from kalos_core.report.synthetic import lost
 MAGNITUDE = "magnitude of noise, λ"
 
 
+@checked
 def experiment_sections(found: Experiments) -> Iterator[Section]:
     """A section for each experiment."""
     yield Section("Filtered Rand index of the solvers", list(_accuracy(found.accuracy, "rand_index", "Rand index")))

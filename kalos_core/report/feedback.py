@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kalos_core.display import VARIATION_LABELS, count_text, number_of, percent_text, with_interval
 from kalos_core.drawing import Drawing
+from kalos_core.errors import lookup
+from kalos_core.options import checked
 from kalos_core.report.pages import Drawings, Section, Table, page
 from kalos_core.variation import RaterCard
 
@@ -22,6 +24,7 @@ OBJECTS = {"missing": ("object that most others have", "objects that most others
 """Of what a rate is, where that is not an own label."""
 
 
+@checked
 def side_of(kind: str, rater: str = "you") -> str:
     """A variation type, and what it says of a rater; by default of who reads it.
 
@@ -30,9 +33,11 @@ def side_of(kind: str, rater: str = "you") -> str:
     >>> side_of("missing"), side_of("merged", "ann")
     ('Missing: most others annotated it, you did not', 'Merged: ann and most others divided it differently')
     """
-    return f"{VARIATION_LABELS[kind].capitalize()}: {SIDES[kind].format(rater)}"
+    side = lookup(SIDES, kind, "kind")
+    return f"{VARIATION_LABELS[kind].capitalize()}: {side.format(rater)}"
 
 
+@checked
 def card_lines(card: RaterCard) -> Iterator[tuple[str, str]]:
     """What a card says, each number with its name; what is undefined is left out.
 
@@ -65,6 +70,7 @@ def rate_text(card: RaterCard, name: str) -> str:
     return f"{count_text(count)} of {number_of(of, *OBJECTS.get(name, ('own label',)))} ({percent_text(count / of)})"
 
 
+@checked
 def feedback_sheet(card: RaterCard, drawings: Mapping[str, Sequence[Drawing]] | None = None) -> str:
     """One page of HTML that needs no network: the numbers of a rater, and examples of what others see differently.
 

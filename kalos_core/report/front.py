@@ -11,6 +11,7 @@ from pathlib import Path
 from kalos_core.annotations import Annotations
 from kalos_core.calibration import ThresholdAdvice
 from kalos_core.display import alpha_text, count_text, number_of, with_interval
+from kalos_core.options import checked
 from kalos_core.report.look import Card, Cards, Scale
 from kalos_core.report.pages import Block, Heading, Items, Section, Text
 from kalos_core.report.studies import Study
@@ -195,6 +196,7 @@ def next_steps(
     ]
 
 
+@checked
 def steps_of(found: Study) -> list[str]:
     """What to do next, by a study."""
     return next_steps(found.said, found.open_disputes or 0, found.advice, bool(found.worst))

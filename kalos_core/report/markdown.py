@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from kalos_core.diagnostics import ClassDifficulty
 from kalos_core.diagnostics.classes import LEAST_IMAGES, hardest_first
 from kalos_core.display import VARIATION_LABELS, count_text, percent_text, with_interval
+from kalos_core.options import checked
 from kalos_core.report.chapters import rates_of
 from kalos_core.report.front import Source, short_of, steps_of
 from kalos_core.report.pages import Table
@@ -18,6 +19,7 @@ FEW = 5
 """Rows of a table of classes."""
 
 
+@checked
 def summary_of(found: Study, title: str, source: Source | None = None) -> str:
     """Sum a study up in Markdown.
 

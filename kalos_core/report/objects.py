@@ -32,6 +32,7 @@ from kalos_core.display import (
     signed,
     with_interval,
 )
+from kalos_core.options import checked
 from kalos_core.report.axes import Bars, Form, Histogram, Line, Lines, Mark, percent_axis, series
 from kalos_core.report.look import PALE, Matrix, Ranked, Row, ranked_domain, row_of
 from kalos_core.report.pages import Figure, Table
@@ -51,6 +52,7 @@ MOST_COLUMNS = 12
 DASHED, DOTTED = "6 4", "2 3"
 
 
+@checked
 def captioned(
     name: str, form: Form | Table, title: str = "", note: str = "", plot: Callable[[], go.Figure] | None = None
 ) -> Figure:

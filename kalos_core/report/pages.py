@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 from kalos_core.display import rater_colour
-from kalos_core.options import Option, Settings
+from kalos_core.options import Option, Settings, checked
 from kalos_core.report.axes import Form
 from kalos_core.report.look import Cards, Scale
 from kalos_core.text import visible
@@ -221,6 +221,7 @@ class Section:
     on_new_page: bool = False
 
 
+@checked
 def page(title: str, sections: Sequence[Section], below: Sequence[str] = (), *, interactive: bool = False) -> str:
     """A page as HTML.
 

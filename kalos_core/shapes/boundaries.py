@@ -133,6 +133,13 @@ def nearest(
     return [np.asarray(tree.query(each * spacing, workers=workers)[0]) for each in pixels]
 
 
+FEW_EDGES = 256
+"""Up to this number of edges, comparing a point with all of them is faster than a tree of them."""
+
+COMPARED = 1 << 15
+"""Points times edges that are compared at once, so that what is in between stays in cache."""
+
+
 @dataclass(frozen=True, eq=False)
 class Outline:
     """Closed lines in the plane: the boundary of a polygon. S edges.
@@ -196,7 +203,24 @@ class Outline:
 
     def _nearest(self, points: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """(P,) the nearest edge of each point, and how far it is."""
+        if len(self.begin) <= FEW_EDGES:
+            return self._nearest_of_few(points)
         (_, edge), distance = self._tree.query_nearest(shapely.points(points), all_matches=False, return_distance=True)
+        return edge, distance
+
+    def _nearest_of_few(self, points: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """As `_nearest`, with every edge compared, which takes a fifth of the time of a tree where there are few."""
+        step_x, step_y = (self.end - self.begin).T
+        squares = np.maximum(self._lengths**2, np.finfo(np.float64).tiny)
+        edge, distance = np.empty(len(points), np.intp), np.empty(len(points))
+        at_once = max(1, COMPARED // len(squares))
+        for first in range(0, len(points), at_once):
+            block = slice(first, first + at_once)
+            x, y = points[block, :1] - self.begin[:, 0], points[block, 1:] - self.begin[:, 1]
+            share = np.clip((x * step_x + y * step_y) / squares, 0, 1)
+            apart = (x - share * step_x) ** 2 + (y - share * step_y) ** 2
+            edge[block] = apart.argmin(axis=1)
+            distance[block] = np.sqrt(apart.min(axis=1))
         return edge, distance
 
     def _to_edge(self, points: NDArray[np.float64], edge: NDArray[np.intp]) -> NDArray[np.float64]:

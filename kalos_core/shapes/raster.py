@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.arrays import expand_runs
+from kalos_core.limits import check_pixels
 from kalos_core.shapes.edges import Edges
 from kalos_core.shapes.masks import Masks
 from kalos_core.shapes.polygons import Polygons
@@ -38,6 +39,9 @@ def rasterise(polygons: Polygons, size: NDArray[np.intp]) -> Masks:
     edges = Edges.of(polygons.geometries)
     owner = np.repeat(np.arange(len(polygons)), np.diff(edges.start))
     width, height = size.T
+    if len(size):
+        largest = size.prod(axis=1, dtype=np.float64).argmax()
+        check_pixels(int(width[largest]), int(height[largest]), "outlines as masks")
     left, right = _cells(edges.left, width[owner]), _cells(edges.right, width[owner])
     edge, column = expand_runs(left, np.maximum(right - left, 0))
     y = edges.height[edge] + edges.slope[edge] * (column + 0.5 - edges.left[edge])
@@ -65,6 +69,7 @@ def pixels_of(masks: Masks, row: int) -> NDArray[np.bool_]:
     """
     runs = slice(masks.run_start[row], masks.run_start[row + 1])
     width, height = masks.size[row].tolist()
+    check_pixels(width, height, f"mask {row}")
     change = np.zeros(width * height + 1, np.int8)
     change[masks.first[runs]] = 1
     change[masks.first[runs] + masks.length[runs]] = -1

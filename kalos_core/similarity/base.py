@@ -227,6 +227,7 @@ def ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.f
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
 
 
+@checked
 def iou_bound(
     left: ShapeColumn, left_rows: NDArray[np.intp], right: ShapeColumn, right_rows: NDArray[np.intp]
 ) -> NDArray[np.float64]:
@@ -268,6 +269,7 @@ def get_similarity(similarity: str | Similarity | Rows) -> Similarity:
     )
 
 
+@checked
 def register_similarity(similarity: Similarity | Rows) -> Similarity:
     """Add a similarity to `SIMILARITIES`, so that it can be chosen by name, in the App too.
 

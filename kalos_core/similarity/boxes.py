@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.options import checked
 from kalos_core.shapes import Boxes
 from kalos_core.similarity.base import ratio
 
 
+@checked
 def box_iou(
     left: Boxes,
     left_rows: NDArray[np.intp],
@@ -53,6 +55,7 @@ def box_iou(
     return iou
 
 
+@checked
 def box_giou(
     left: Boxes,
     left_rows: NDArray[np.intp],
@@ -92,6 +95,7 @@ def box_giou(
     return np.where((area_a > 0) & (area_b > 0), giou, 0.0)
 
 
+@checked
 def centroid_box(
     left: Boxes,
     left_rows: NDArray[np.intp],

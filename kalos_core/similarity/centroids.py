@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.arrays import total
 from kalos_core.errors import InputError
+from kalos_core.options import checked
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons, ShapeColumn
 from kalos_core.similarity.base import check_image_sizes
 
@@ -77,6 +78,7 @@ def _of_keypoints(poses: Keypoints) -> NDArray[np.float64]:
     return np.asarray(np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
 
 
+@checked
 def centroid(
     left: Centroids,
     left_rows: NDArray[np.intp],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.options import checked
 from kalos_core.shapes import Cuboids
 from kalos_core.similarity.base import ROUNDING, ratio
 
@@ -21,6 +22,7 @@ PARALLEL = 1 - 5e-13
 """Cosine from which two planes count as parallel: an angle of a millionth."""
 
 
+@checked
 def cuboid_iou(
     left: Cuboids,
     left_rows: NDArray[np.intp],

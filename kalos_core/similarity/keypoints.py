@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, repr_of
+from kalos_core.options import checked
 from kalos_core.shapes import Keypoints
 from kalos_core.similarity.base import Similarity, check_image_sizes, ratio
 
@@ -28,6 +29,7 @@ WITH_AREA = ("polygon", "mask", "box")
 """Kinds whose area is the scale of a pose, the most exact first."""
 
 
+@checked
 def pose(
     left: Keypoints,
     left_rows: NDArray[np.intp],

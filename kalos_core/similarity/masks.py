@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.shapes.masks import decode_counts
 from kalos_core.arrays import expand_runs, run_starts, total
+from kalos_core.options import checked
 from kalos_core.shapes import Masks, Polygons
 from kalos_core.similarity.base import Similarity, check_image_sizes, iou_bound, ratio
 
@@ -18,6 +19,7 @@ RUNS_AT_ONCE = 1 << 18
 """Runs looked up at a time, so that the temporary arrays stay small."""
 
 
+@checked
 def mask_iou(
     left: Masks,
     left_rows: NDArray[np.intp],

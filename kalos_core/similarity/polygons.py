@@ -9,6 +9,7 @@ import shapely
 from numpy.typing import NDArray
 
 from kalos_core.arrays import in_threads
+from kalos_core.options import checked
 from kalos_core.shapes import Polygons
 from kalos_core.shapes.edges import Edges
 from kalos_core.similarity.base import ROUNDING, iou_bound, ratio
@@ -19,6 +20,7 @@ PAIRS_AT_ONCE = 128
 """Pairs whose edges are made at a time: those of a whole block would be most of the memory that is needed."""
 
 
+@checked
 def polygon_iou(
     left: Polygons,
     left_rows: NDArray[np.intp],
@@ -63,6 +65,7 @@ def polygon_iou(
     return iou
 
 
+@checked
 def polygon_giou(
     left: Polygons,
     left_rows: NDArray[np.intp],

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kalos_core.arrays import find_sorted, total
 from kalos_core.errors import InputError, check_whole, repr_of
+from kalos_core.options import checked
 from kalos_core.shapes import Volumes
 from kalos_core.shapes.volumes import COMMON_GRID
 from kalos_core.shapes.voxels import Grid, Voxels
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from kalos_core.annotations import Annotations
 
 
+@checked
 def volume_iou(
     left: Volumes,
     left_rows: NDArray[np.intp],
@@ -87,6 +89,7 @@ def volume_bound(
     return bound
 
 
+@checked
 def volume_grid_iou(grid: Grid = COMMON_GRID) -> Similarity:
     """Volumetric IoU counted in voxels of a grid that spans each scan, as in the paper (KαLOS §14.2).
 

@@ -15,7 +15,7 @@ from kalos_core.chance import Counts, Tally, tally
 from kalos_core.display import number_of, with_interval
 from kalos_core.errors import warn
 from kalos_core.inference import intervals
-from kalos_core.options import Option, Replicates, Seed, Settings, takes
+from kalos_core.options import Option, Replicates, Seed, Settings, checked, takes
 from kalos_core.resampling import draws_of_kinds
 from kalos_core.results import Result
 from kalos_core.sparse.independence import Independence, independence_of, is_doubtful
@@ -192,6 +192,7 @@ def estimate(found: Tally, weights: str, class_share: ArrayLike | None, bootstra
     )
 
 
+@checked
 def ratio_interval(
     numerator: NDArray[np.float64],
     denominator: NDArray[np.float64],

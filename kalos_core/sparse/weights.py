@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import as_floats
 from kalos_core.chance import Tally
 from kalos_core.errors import InputError, lookup, repr_of
-from kalos_core.options import Option
+from kalos_core.options import Option, checked
 
 SHARE_TOLERANCE = 1e-9
 """By how much class shares may miss 1 in sum."""
@@ -20,6 +20,7 @@ Weights = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float6
 """(U,) annotations of usable items and (C,) class shares -> (U,) weights; only their proportions matter."""
 
 
+@checked
 def agreement_variance(annotations: ArrayLike, class_share: ArrayLike) -> NDArray[np.float64]:
     """Variance of the agreement of an item whose n annotations are drawn from class shares p.
 
@@ -50,7 +51,7 @@ def agreement_variance(annotations: ArrayLike, class_share: ArrayLike) -> NDArra
     >>> agreement_variance([2, 3], [0.5, 0.5]).round(4).tolist()
     [0.25, 0.0833]
     """
-    n, p = np.asarray(annotations, np.float64), np.asarray(class_share, np.float64)
+    n, p = as_floats(annotations, "annotations"), as_floats(class_share, "class_share")
     s2, s3 = (p**2).sum(), (p**3).sum()
     return np.asarray(((6 - 4 * n) * s2**2 + 4 * (n - 2) * s3 + 2 * s2) / (n * (n - 1)))
 

@@ -13,6 +13,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.display import number_of
 from kalos_core.errors import index_of
+from kalos_core.options import checked
 from kalos_core.results import Result, part_text
 from kalos_core.variation.rates import RaterRates, rater_rates
 from kalos_core.variation.shares import BoundaryQuality, boundary_quality
@@ -129,6 +130,7 @@ class NarrowedVariations(Result):
         return self.found.identical_share
 
 
+@checked
 def narrowed_variations(
     found: Variations,
     category: str | None = None,

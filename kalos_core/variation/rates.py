@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
 from kalos_core.display import count_text, number_of
+from kalos_core.errors import InputError, repr_of
+from kalos_core.options import checked
 
 VARIATION_TYPES = (
     "correct",
@@ -177,6 +179,7 @@ class Habit:
         )
 
 
+@checked
 def rater_rates(found: _Compared, rows: NDArray[np.bool_] | None = None) -> RaterRates:
     """Count each rater's objects by what they are towards the others.
 
@@ -199,6 +202,8 @@ def rater_rates(found: _Compared, rows: NDArray[np.bool_] | None = None) -> Rate
     >>> found["dan"]["missing"], found["cid"]["merges"], found["ann"]["splits"], found["ann"]["additional"]
     ((1, 2), (1, 1), (0, 2), (0, 2))
     """
+    if not hasattr(found, "annotations"):
+        raise InputError(f"found: expected variations, the result of variations(annotations), got {repr_of(found)}")
     table = found.annotations
     counted = np.ones(len(table), np.bool_) if rows is None else rows
     sides = _Sides.of(found)

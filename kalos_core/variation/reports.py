@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kalos_core.annotations import Annotations
+from kalos_core.options import checked
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class ImageReport:
     merged: tuple[MergedCells, ...] = ()
 
 
+@checked
 def image_report(
     annotations: Annotations,
     findings: Sequence[Findings],

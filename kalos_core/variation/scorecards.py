@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from kalos_core.diagnostics import IntraRater, NarrowedAgreement, narrowed
 from kalos_core.diagnostics.rematching import taking_part
 from kalos_core.display import number_of
-from kalos_core.errors import Undefined
+from kalos_core.errors import Undefined, index_of
+from kalos_core.options import checked
 from kalos_core.results import Result
 from kalos_core.variation.narrowing import NarrowedVariations
 from kalos_core.variation.rates import MERGED_WRONG_CLASS, RATES, VARIATION_TYPES, WRONG_CLASS, rows_counted
@@ -145,6 +146,7 @@ class Scorecard(Result):
         )
 
 
+@checked
 def rater_scorecards(
     agreement: NarrowedAgreement | None,
     found: NarrowedVariations | None,
@@ -188,7 +190,7 @@ def _card(
             vitality, of_vitality = float(left_out.vitality[code]), _ends(left_out.vitality_interval[code])
     again, of_again = math.nan, NOBODY
     if isinstance(sessions, IntraRater) and agreement is not None:
-        at = sessions.person.tolist().index(annotations.person[code])
+        at = index_of(sessions.person.tolist(), annotations.person[code], "sessions")
         again, of_again = float(sessions.alpha[at]), _ends(sessions.alpha_interval[at])
     rates = dict.fromkeys(RATES, math.nan)
     counts = dict.fromkeys(RATES, (0, 0))

@@ -129,13 +129,13 @@ class Ground:
         if self.least is not None:
             return self._order[chosen[self._order]]
         rows = np.flatnonzero(chosen)
-        return rows[strict_order(self.annotations, self.pairs.keep(chosen), neg_cost)]
+        return np.asarray(rows[strict_order(self.annotations, self.pairs.keep(chosen), neg_cost)])
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
         """All pairs that any search can match, in the strict order."""
         chosen = self.pairs.similarity >= (self.least or 0.0)
-        return np.flatnonzero(chosen)[strict_order(self.annotations, self.pairs.keep(chosen), neg_cost)]
+        return np.asarray(np.flatnonzero(chosen)[strict_order(self.annotations, self.pairs.keep(chosen), neg_cost)])
 
     def rank(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """(N,) rank, of the given rows only, that does not depend on the order of the input."""

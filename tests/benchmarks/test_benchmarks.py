@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import page
+from benchmarks import page, readers, reliability
 from benchmarks.tables import Measured, Ratio, Row, Table, environment
 from benchmarks.timing import Subject, alternate
 from tests.tiers import extended
@@ -247,3 +247,19 @@ def test_labels_are_the_same_work() -> None:
     table = labels.skill_on_objects(1, images=20)
     check_tables(table)
     assert len(table.rows) == 3
+
+
+def test_every_reader_of_objects_is_measured():
+    seconds, memory = readers.of_readers(1, copies=(10, 20))
+    check_tables(seconds, memory, note="")
+    assert len(seconds.rows) == len(memory.rows) == len(readers.READERS)
+
+
+def test_the_page_of_reliability_is_what_was_noted(tmp_path):
+    assert reliability.PAGE.read_text(encoding="utf-8") == reliability.page(reliability.read_all())
+    one = reliability.Tried("odd calls", "2 functions", 1_000, 999, "python -m tests.fuzz --seed 3")
+    one.note(tmp_path)
+    one.note(tmp_path)
+    (read,) = reliability.read_all(tmp_path)
+    assert read.held == 999
+    assert "| odd calls | 2 functions | 1,000 | 999 | `python -m tests.fuzz --seed 3` |" in reliability.page([read])

@@ -226,7 +226,7 @@ def test_a_unit_that_is_none_is_refused(pair):
         ({"unit": 2}, "unit: expected a row of the 2 units, 0 to 1, got 2"),
         ({"unit": -1}, "unit: expected a whole number of at least 0, got -1"),
         ({"unit": 0, "margin": -1}, "margin: expected a share of at least 0, got -1"),
-        ({"unit": 0, "margin": "wide"}, "margin: expected a share of at least 0, got 'wide'"),
+        ({"unit": 0, "margin": "wide"}, "margin: expected a number, got 'wide'"),
         ({"unit": 0, "agreement": table()}, "agreement: expected Agreement, the result of"),
     ):
         with pytest.raises(InputError, match=message):

@@ -1,57 +1,36 @@
-"""Every public function, class and method, from the names that the package and its readers export."""
+"""Every public function, class and method, from the names that every package exports."""
 
 from __future__ import annotations
 
+import importlib
 import inspect
-from collections.abc import Callable
+import pkgutil
+import sys
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache, partial
 from typing import Any
 
 from hypothesis import strategies as st
+from typing_extensions import Self
 
 import kalos_core
-from kalos_core import consensus, convergence, drawing, nominal, pairs, pixels, ranking, readers, similarity, sparse
-from kalos_core.noise.experiments import run_experiments
-from kalos_core.readers.vocabulary import Vocabulary
+from kalos_core.arguments import MADE_BY_MANY
 from tests.fuzz import values as v
 
+NOT_FOUND_HERE = ("kalos_core.cli", "kalos_core.fiftyone")
+"""Packages with fuzzers of their own: flags are text, and the bridge needs a database."""
+
 NOT_CALLED = {
-    "Agreement": "made by `agreement`",
-    "Truth": "made by `estimate_truth`",
-    "NoiseModel": "made by `fit`, `default` and `from_json`",
-    "BsdsFiles": "made by `read_bsds`",
-    "MaskFolders": "made by `read_mask_folders`",
-    "Vocabulary": "made by `from_aliases`",
     "InputError": "an error",
     "KalosError": "an error",
     "KalosWarning": "a warning",
 }
 """Public names that are not called here, and why."""
 
-BESIDE = (
-    *(consensus.Truth, consensus.class_truth, consensus.staple_classes),
-    *(convergence.map_of_predictions, convergence.read_models),
-    *(drawing.draw_unit, pairs.compute_pairs, run_experiments, Vocabulary),
-    *(nominal.find_disputes, nominal.item_accuracy, nominal.reject_answers, nominal.suggest_groups),
-    *(pixels.PixelAccumulator, pixels.class_pixel_agreement, pixels.disputed_regions, pixels.mask_stacks),
-    *(pixels.unit_boundaries, ranking.SystemScores, ranking.rank_models, ranking.rank_over_classes),
-    *(similarity.Similarity, sparse.RunningAgreement, sparse.running_agreement),
-)
-"""What people call besides the names of `kalos_core` and its readers."""
-
-INSTANCES: dict[str, Callable[[], Any]] = {
-    "Agreement": lambda: v.AGREEMENT,
-    "Annotations": lambda: v.ANNOTATIONS,
-    "LabelTable": lambda: v.LABELS,
-    "LabelStack": lambda: v.LABEL_STACK,
-    "NoiseModel": lambda: v.MODEL,
-    "DetectorAccumulator": v.ranking,
-    "PixelAccumulator": v.counting,
-    "RunningAgreement": sparse.RunningAgreement,
-    "Vocabulary": lambda: Vocabulary.from_aliases({"cat": "dog"}),
-}
-
 CHEAP: dict[str, dict[str, Any]] = {
-    "run_experiments": {"counts": (2,), "repeats": 1, "magnitudes": (1.0,)},
+    "noise.experiments.run_experiments": {"counts": (2,), "repeats": 1, "magnitudes": (1.0,)},
     "removal_experiment": {"rounds": 3, "steps": 3},
     "label_convergence": {"samples": 5},
     "check_independence": {"permutations": 20},
@@ -61,43 +40,244 @@ CHEAP: dict[str, dict[str, Any]] = {
 }
 """Arguments in place of defaults that take long."""
 
+BLOCKS = ("annotations.", "calibration.", "chance.", "correspondence.", "shapes.", "similarity.", "noise.sources.")
+"""Packages of building blocks, which take arrays as the library makes them."""
+
+DOORS = (
+    *("Annotations", "LabelTable", "LabelStack", "MaskStack", "NoiseModel", "ConceptTruths", "DetectorAccumulator"),
+    *("pixels.PixelAccumulator", "sparse.RunningAgreement", "ranking.SystemScores", "Agreement"),
+)
+"""Classes of which people call the methods with values of their own."""
+
+FROM_ARRAYS = (TypeError, ValueError, LookupError, AttributeError)
+"""What Python and NumPy raise where arrays do not fit one another."""
+
+
+def trusts(name: str) -> bool:
+    """Whether a call takes its arguments as the library makes them, and leaves it to NumPy to say what does not fit."""
+    owner, _, method = name.rpartition(".")
+    is_method = bool(owner) and owner.rpartition(".")[2][:1].isupper()
+    is_class = method[:1].isupper()
+    return name.startswith(BLOCKS) or ((is_method or is_class) and (owner if is_method else name) not in DOORS)
+
+
 RENAMED = {
-    ("class_pixel_agreement", "stacks"): "label_stacks",
+    ("pixels.class_pixel_agreement", "stacks"): "label_stacks",
     ("region_agreement", "stacks"): "label_stacks",
-    ("staple_classes", "labels"): "label_maps",
-    ("run_experiments", "counts"): "counts_of_raters",
+    ("consensus.staple_classes", "labels"): "label_maps",
+    ("noise.experiments.run_experiments", "counts"): "counts_of_raters",
 }
+"""Parameters that are of another kind than the same name elsewhere."""
 
 
-def _collect() -> dict[str, Callable[..., Any]]:
-    found: dict[str, Callable[..., Any]] = {}
-    public = [getattr(module, name) for module in (kalos_core, readers) for name in module.__all__]
-    for thing in filter(callable, (*public, *BESIDE)):
-        name = thing.__name__
-        if name not in NOT_CALLED:
-            found[name] = thing
-        if not inspect.isclass(thing) or issubclass(thing, BaseException):
-            continue
-        for method, held in vars(thing).items():
-            if method.startswith("_") or isinstance(held, property):
-                continue
-            if isinstance(held, (classmethod, staticmethod)):
-                found[f"{name}.{method}"] = getattr(thing, method)
-            elif inspect.isfunction(held) and name in INSTANCES:
-                found[f"{name}.{method}"] = _of_instance(INSTANCES[name], method, held)
+def packages() -> Iterator[Any]:
+    """Every package that says what it exports, the library itself first."""
+    yield kalos_core
+    for found in pkgutil.walk_packages(kalos_core.__path__, "kalos_core."):
+        if found.ispkg and not found.name.startswith(NOT_FOUND_HERE):
+            module = importlib.import_module(found.name)
+            if hasattr(module, "__all__"):
+                yield module
+
+
+@cache
+def public() -> dict[str, Any]:
+    """Name, with its package where that is not the library itself -> function or class, each once."""
+    found: dict[int, tuple[str, Any]] = {}
+    for module in packages():
+        place = module.__name__.partition(".")[2]
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isfunction(thing) or _is_called(thing):
+                found.setdefault(id(thing), (f"{place}.{name}".lstrip("."), thing))
+    return dict(found.values())
+
+
+def _is_called(thing: Any) -> bool:
+    return inspect.isclass(thing) and not getattr(thing, "_is_protocol", False) and not hasattr(thing, "__members__")
+
+
+@cache
+def hints(function: Any) -> dict[str, Any]:
+    """The types of a function's parameters and of its result, as far as they can be told here."""
+    if inspect.isclass(function):
+        return hints_of_fields(function)
+    bare = inspect.unwrap(function)
+    found = {}
+    written = dict(getattr(bare, "__annotations__", {}))
+    if bare is not function or hasattr(function, "__signature__"):
+        entries = inspect.signature(function).parameters.values()
+        written = {entry.name: entry.annotation for entry in entries} | {"return": written.get("return")}
+    for name, hint in written.items():
+        try:
+            found[name] = eval(hint, dict(bare.__globals__)) if isinstance(hint, str) else hint  # our own annotation
+        except (NameError, TypeError, AttributeError):  # imported for types only
+            found[name] = None
     return found
 
 
-def _of_instance(make: Callable[[], Any], method: str, held: Any) -> Callable[..., Any]:
+@cache
+def made(kind: type) -> Any:
+    """One instance of a public class: given by `values`, or found in what functions answer to right arguments."""
+    failed = []
+    for make in [v.INSTANCES[kind]] if kind in v.INSTANCES else _makers(kind):
+        try:
+            found = _inside(make(), kind)
+        except Exception as error:  # whatever a call may not raise is found where it is called
+            failed.append(str(error))
+            continue
+        if found is not None:
+            return found
+    raise LookupError(f"values.INSTANCES: expected a {kind.__name__}, got none: {'; '.join(failed[:3])}")
+
+
+def _makers(kind: type) -> Iterator[Callable[[], Any]]:
+    """Public functions, then class methods of its own, then fields, properties and methods of other public classes."""
+    classes = [thing for thing in public().values() if inspect.isclass(thing)]
+    for name, thing in public().items():
+        if inspect.isfunction(thing) and kind in _kinds(hints(thing).get("return")):
+            yield partial(answer, name, thing)
+    for method, held in vars(kind).items():
+        if isinstance(held, classmethod) and hints(held.__func__).get("return") in (kind, Self):
+            yield partial(answer, f"{kind.__name__}.{method}", getattr(kind, method))
+    for owner in classes:
+        if owner is kind or owner in UNDERWAY:
+            continue
+        for name, held in _methods(owner):
+            of = getattr(held, "fget", None) or getattr(held, "func", None)  # of properties, plain and cached
+            if of is not None and kind in _kinds(hints(of).get("return")):
+                yield partial(_attribute, owner, name)
+            elif inspect.isfunction(held) and name[0] != "_" and kind in _kinds(hints(held).get("return")):
+                yield partial(answer, f"{owner.__name__}.{name}", _of_instance(owner, name, held))
+        for name, hint in hints_of_fields(owner).items():
+            if kind in _kinds(hint):
+                yield partial(_attribute, owner, name)
+
+
+UNDERWAY: set[type] = set()
+"""Classes of which an instance is looked for, in which none is looked for again."""
+
+
+def _attribute(owner: type, name: str) -> Any:
+    return getattr(_apart(owner), name)
+
+
+def _apart(kind: type) -> Any:
+    if kind in UNDERWAY:
+        raise LookupError(f"{kind.__name__} needs itself")
+    UNDERWAY.add(kind)
+    try:
+        return made(kind)
+    finally:
+        UNDERWAY.discard(kind)
+
+
+def hints_of_fields(kind: type) -> dict[str, Any]:
+    """The types of a dataclass's fields."""
+    found = {}
+    for base in kind.__mro__:
+        for name, hint in vars(base).get("__annotations__", {}).items():
+            try:
+                found[name] = eval(hint, dict(vars(sys.modules[base.__module__]))) if isinstance(hint, str) else hint
+            except (NameError, TypeError, AttributeError):
+                found[name] = None
+    return found
+
+
+def _kinds(hint: Any) -> list[Any]:
+    """All types within a type."""
+    if isinstance(hint, list):  # the parameters of a function
+        return []
+    return [hint, *(kind for inner in typing.get_args(hint) for kind in _kinds(inner))]
+
+
+def _inside(value: Any, kind: type) -> Any:
+    if isinstance(value, kind):
+        return value
+    entries = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+    return next((found for entry in entries if (found := _inside(entry, kind)) is not None), None)
+
+
+def answer(name: str, function: Callable[..., Any]) -> Any:
+    """What a function answers to right arguments."""
+    given = dict(CHEAP.get(name, {}))
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.default is parameter.empty and parameter.kind not in v.SEVERAL:
+            good = good_for(name, function, parameter)
+            if not good:
+                raise LookupError(f"{name}: expected a value for {parameter.name!r} in values.GOOD")
+            given[parameter.name] = good[0]
+    return function(**given)
+
+
+def good_for(name: str, function: Callable[..., Any], parameter: inspect.Parameter) -> list[Any]:
+    """Right values of a parameter: by its type where that is a class of ours, else by its name."""
+    hint = hints(function).get(parameter.name)
+    own = [kind for kind in _kinds(hint) if inspect.isclass(kind) and kind in BY_TYPE()]
+    renamed = RENAMED.get((name, parameter.name), parameter.name)
+    by_name = v.GOOD.get(renamed, [])
+    by_name = by_name or next((good for kind, good in v.BY_HINT if kind in _kinds(hint)), [])
+    fitting = [value for value in by_name if any(isinstance(value, kind) for kind in own)]
+    if own and not fitting and renamed == parameter.name:
+        with suppress(LookupError):  # none is made of right arguments alone
+            return [_apart(own[0]), *by_name]
+    return fitting + [value for value in by_name if not any(value is other for other in fitting)]
+
+
+@cache
+def BY_TYPE() -> frozenset[type]:
+    return frozenset(thing for thing in public().values() if inspect.isclass(thing))
+
+
+def _is_record(kind: type) -> bool:
+    """Whether a class only keeps what the library gives it: a call makes it, or it has no check of its own."""
+    if getattr(kind, "_call", "") and kind.__name__ not in MADE_BY_MANY:
+        return True
+    own = [base for base in kind.__mro__ if base.__module__.startswith("kalos_core")]
+    return not any("__post_init__" in vars(base) or _is_written(vars(base).get("__init__")) for base in own)
+
+
+def _is_written(method: Any) -> bool:
+    return inspect.isfunction(method) and method.__code__.co_filename != "<string>"
+
+
+def _methods(kind: type) -> Iterator[tuple[str, Any]]:
+    for base in kind.__mro__:
+        if base.__module__.startswith("kalos_core"):
+            yield from vars(base).items()
+
+
+@cache
+def calls() -> dict[str, Callable[..., Any]]:
+    """Name -> what is called."""
+    found: dict[str, Callable[..., Any]] = {}
+    for name, thing in public().items():
+        if name in NOT_CALLED:
+            continue
+        if not inspect.isclass(thing):
+            found[name] = thing
+            continue
+        if not _is_record(thing):
+            found[name] = thing
+        for method, held in _methods(thing):
+            if not method.startswith("_") and inspect.isfunction(getattr(held, "__func__", held)):
+                is_of_class = isinstance(held, (classmethod, staticmethod))
+                call = getattr(thing, method) if is_of_class else _of_instance(thing, method, held)
+                found.setdefault(f"{name}.{method}", call)
+    return found
+
+
+def _of_instance(kind: type, method: str, held: Any) -> Callable[..., Any]:
     def call(**given: Any) -> Any:
-        return getattr(make(), method)(**given)
+        return getattr(made(kind), method)(**given)
 
     signature = inspect.signature(held)
     call.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore[attr-defined]
+    call.__wrapped__ = held  # type: ignore[attr-defined]
     return call
 
 
-CALLS = _collect()
+CALLS = calls()
 
 
 @st.composite
@@ -106,9 +286,9 @@ def arguments(draw: st.DrawFn, name: str) -> dict[str, Any]:
     cheap = CHEAP.get(name, {})
     given = dict(cheap)
     for parameter in inspect.signature(CALLS[name]).parameters.values():
-        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+        if parameter.kind in v.SEVERAL:
             continue
         if parameter.default is parameter.empty or not draw(st.integers(0, 3)):
-            kind = RENAMED.get((name, parameter.name), parameter.name)
-            given[parameter.name] = draw(v.argument(kind, cheap.get(parameter.name, parameter.default)))
+            default = cheap.get(parameter.name, parameter.default)
+            given[parameter.name] = draw(v.argument(good_for(name, CALLS[name], parameter), default))
     return given

@@ -126,5 +126,6 @@ def _reader(read: Callable[[Path], Any]) -> Callable[..., Any]:
 
 
 READERS: dict[str, Target] = {
-    f"a file of {name}": (_reader(read), st.builds(dict, files=changed(files))) for name, (files, read) in FILES.items()
+    f"a file of {name}": Target(_reader(read), st.builds(dict, files=changed(files)))
+    for name, (files, read) in FILES.items()
 }

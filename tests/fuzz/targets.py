@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tests.fuzz.calls import CALLS, arguments
+from tests.fuzz.calls import CALLS, FROM_ARRAYS, arguments, trusts
 from tests.fuzz.files import READERS
 from tests.fuzz.harness import Target
 
-TARGETS: dict[str, Target] = {name: (call, arguments(name)) for name, call in CALLS.items()} | READERS
+TARGETS: dict[str, Target] = {
+    name: Target(call, arguments(name), FROM_ARRAYS if trusts(name) else ()) for name, call in CALLS.items()
+} | READERS

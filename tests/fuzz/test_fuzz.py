@@ -1,21 +1,23 @@
 """What was found stays refused; a short search with the same calls. `python -m tests.fuzz` searches longer."""
 
+from inspect import isfunction
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import kalos_core as k
-from kalos_core import InputError
+from kalos_core import InputError, nominal
 from kalos_core.noise.experiments import run_experiments
 from kalos_core.nominal import item_accuracy
 from kalos_core.options import checked
 from kalos_core.pixels import PixelAccumulator
 from kalos_core.ranking import SystemScores, rank_models
-from kalos_core.sparse import RunningAgreement, running_agreement
+from kalos_core.sparse import RunningAgreement, agreement_variance, running_agreement
 from tests.fuzz import values as v
-from tests.fuzz.calls import CALLS, NOT_CALLED
+from tests.fuzz.calls import CALLS, NOT_CALLED, public, trusts
 from tests.fuzz.files import READERS
-from tests.fuzz.harness import attempt, search, use, where
+from tests.fuzz.harness import Target, attempt, search, use, where
 from tests.fuzz.targets import TARGETS
 from tests.tiers import extended
 
@@ -39,14 +41,22 @@ def test_the_harness_sees_what_it_is_to_see():
     assert isinstance(found, IndexError)
     assert "IndexError" in where(found)
     assert isinstance(attempt(lambda: use(iter([1, v.LONG]))), type(None))
-    assert search((lambda value: 1 // value, v.st.builds(dict, value=v.st.just(0))), 3, 0)[1].keys() == {
+    assert search(Target(lambda value: 1 // value, v.st.builds(dict, value=v.st.just(0))), 3, 0)[1].keys() == {
         "ZeroDivisionError"
     }
 
 
-def test_every_public_function_is_called():
+def test_every_public_function_of_every_package_is_called():
+    found = {name for name, thing in public().items() if isfunction(thing)}
+    assert found <= CALLS.keys()
+    assert {"agreement", "nominal.read_groups", "chance.coincidences", "figures.plot_sizes"} <= found
     assert not NOT_CALLED.keys() & CALLS.keys()
-    assert {name for name in k.__all__ if callable(getattr(k, name))} <= NOT_CALLED.keys() | CALLS.keys()
+
+
+def test_what_people_call_with_values_of_their_own_trusts_nothing():
+    assert not any(trusts(name) for name in ("agreement", "nominal.read_groups", "LabelTable.counts", "Annotations"))
+    assert trusts("chance.coincidences")
+    assert trusts("shapes.Boxes.take")
 
 
 FOUND = {
@@ -55,6 +65,13 @@ FOUND = {
     "lists within lists as a question": lambda: v.LABELS.counts(DEEP),
     "an array as a question": lambda: v.LABELS.counts(np.zeros(2)),
     "an array as a rater": lambda: v.LABELS.decisions(np.array(["a", "b"])),
+    "a number as groups": lambda: nominal.read_groups(5),
+    "nothing as grades": lambda: nominal.attributes_table(None),
+    "a text as grades": lambda: nominal.least_agreed_first("x"),
+    "a mapping as a name": lambda: nominal.merge_raters(v.LABELS, name={1: 2}),
+    "a text as an agreement": lambda: nominal.landis_koch(""),
+    "an array as faults": lambda: nominal.build_table(nominal.RawLabels([]), "a", np.zeros(2)),
+    "a text as counts of raters": lambda: agreement_variance("", [0.5]),
     "no mask of answers": lambda: v.LABELS.without_answers([True]),
     "groups of numbers": lambda: v.LABELS.regroup({"q": 5}),
     "masks of several lengths": lambda: k.MaskStack.of({"ann": [[0, 1], [1]], "bob": [[1, 1]]}),

@@ -2,25 +2,63 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from inspect import Parameter
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike, NDArray
+from PIL import Image
 
 import kalos_core as k
+from kalos_core.annotations import Account
+from kalos_core.annotations.shapes import ShapeFaults
+from kalos_core.chance import Distance, Unequal
 from kalos_core.consensus import TRUTH_METHODS
+from kalos_core.convergence import (
+    ConvergenceStudy,
+    LabelConvergence,
+    PredictionMap,
+    convergence_study,
+    map_of_predictions,
+)
 from kalos_core.correspondence import COSTS, SOLVERS
-from kalos_core.nominal import SKILL_MODELS
-from kalos_core.pairs import compute_pairs
+from kalos_core.diagnostics import AlphasByImage, IntraRater, TeamAgreement
+from kalos_core.distributed import Shard, Shards, open_shards, write_shards
+from kalos_core.errors import Problems
+from kalos_core.noise import (
+    ConfusionClasses,
+    DetectedFalsePositives,
+    EmbeddingClasses,
+    FitTests,
+    GeneratedRaters,
+    ImageFalsePositives,
+    InjectedNoise,
+    Proposals,
+    TaxonomyClasses,
+    TransplantedFalsePositives,
+)
+from kalos_core.noise.experiments import Truth
+from kalos_core.noise.sources import Transitions
+from kalos_core.nominal import SKILL_MODELS, QuestionGrades, Rejection, label_findings, reject_answers
+from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.pixels import PixelAccumulator
-from kalos_core.ranking import SystemScores
-from kalos_core.sparse import WEIGHTS
+from kalos_core.ranking import BoundaryEvaluation, ModelRanking, SystemScores, boundary_evaluation, rank_models
+from kalos_core.readers import MaskFolders
+from kalos_core.report import Card, Source
+from kalos_core.shapes import Boxes, Cuboids, Keypoints, Masks, Polygons, Volumes
+from kalos_core.sparse import WEIGHTS, RunningAgreement
+from kalos_core.variation import Habit
+from tests.readers import test_lidc
 from tests.readers.spoiling import spoiled
 from tests.readers.test_coco import document
 
@@ -40,6 +78,12 @@ LABEL_ROWS = [
 SIZES = dict.fromkeys((1, 2, 3), (40, 30))
 ANNOTATIONS = k.Annotations.from_rows(ROWS, image_size=SIZES)
 TWO = ANNOTATIONS.select(raters=["ann", "bob"])
+ONE = k.Annotations.from_rows([{**BOX, "rater": "net"}], images=[1, 2, 3], image_size=SIZES)
+SESSIONS = k.Annotations.from_rows(ROWS, person=["a", "a", "c"], session=["1", "2", "1"])
+GRADES = k.LabelTable.from_rows(
+    [{"item": i, "rater": r, "label": str((i + n) % 3)} for i in range(6) for n, r in enumerate("ab")],
+    groups={"q": ["0", "1", "2"]},
+)
 POLYGONS = k.Annotations.from_rows(OUTLINES, image_size=SIZES)
 TABLES = [ANNOTATIONS, TWO, POLYGONS, ANNOTATIONS.select(images=[0]), k.Annotations.from_rows([])]
 TABLES += [k.Annotations.from_rows(ROWS, raters_are_local=True), ANNOTATIONS.select(raters=["ann"])]
@@ -192,6 +236,106 @@ GOOD: dict[str, list[Any]] = {
 }
 """Name of a parameter -> values that are right for it somewhere, besides its default."""
 
+INSTANCES: dict[type, Callable[[], Any]] = {
+    k.Annotations: lambda: ANNOTATIONS,
+    k.Agreement: lambda: AGREEMENT,
+    k.LabelTable: lambda: LABELS,
+    k.LabelStack: lambda: LABEL_STACK,
+    k.NoiseModel: lambda: MODEL,
+    k.DetectorAccumulator: ranking,
+    PixelAccumulator: counting,
+    RunningAgreement: RunningAgreement,
+    Account: Account,
+    ShapeFaults: lambda: ShapeFaults(Problems("rows"), str),
+    Distance: lambda: Distance(lambda left, right: (left != right).astype(float)),
+    Unequal: Unequal,
+    AlphasByImage: lambda: AlphasByImage(AGREEMENT),
+    LabelConvergence: lambda: k.label_convergence(ANNOTATIONS, samples=5, fraction=0.5),
+    ConvergenceStudy: lambda: convergence_study(ANNOTATIONS, k.label_convergence(ANNOTATIONS, samples=5, fraction=0.5)),
+    Truth: lambda: Truth.of(ANNOTATIONS, np.arange(len(ANNOTATIONS))[:, None] // 3),
+    DetectedFalsePositives: lambda: DetectedFalsePositives(ANNOTATIONS),
+    EmbeddingClasses: lambda: EmbeddingClasses(np.eye(2), ["cat", "dog"]),
+    TaxonomyClasses: lambda: TaxonomyClasses({"animal": None, "cat": "animal", "dog": "animal"}),
+    TransplantedFalsePositives: TransplantedFalsePositives,
+    Boxes: lambda: Boxes(np.array([[0.0, 0, 9, 9], [1, 1, 5, 5]])),
+    Polygons: lambda: Polygons.from_rings([[[0, 0, 9, 0, 9, 9]], [[0, 0, 5, 0, 5, 5]]]),
+    Masks: lambda: Masks.from_counts(np.array([[3, 2]]), np.array([2, 3, 1]), np.array([0, 3])),
+    Keypoints: lambda: Keypoints(np.zeros((2, 3, 2)), np.ones((2, 3), bool), np.ones(2), np.ones(2, bool)),
+    Cuboids: lambda: Cuboids(np.zeros((2, 3)), np.ones((2, 3)), np.zeros((2, 3))),
+    Volumes: lambda: volumes(),
+    GeneratedRaters: lambda: MODEL.generate(ANNOTATIONS, 2, reference="ann"),
+    InjectedNoise: lambda: injected(),
+    FitTests: lambda: k.NoiseModel.fit(ANNOTATIONS).tests(permutations=5),
+    IntraRater: lambda: k.intra_rater(SESSIONS),
+    TeamAgreement: lambda: k.team_agreement(SESSIONS),
+    PredictionMap: lambda: map_of_predictions(ANNOTATIONS, ONE, [0.5] * len(ONE)),
+    Shards: lambda: open_shards(shards()),
+    Shard: lambda: next(iter(open_shards(shards()))),
+    Proposals: lambda: TransplantedFalsePositives().propose(ANNOTATIONS, np.random.default_rng(0)),
+    Transitions: lambda: Transitions.of(ConfusionClasses.of(ANNOTATIONS), ANNOTATIONS),
+    ImageFalsePositives: lambda: ImageFalsePositives({}),
+    QuestionGrades: lambda: label_findings(GRADES, metric="interval", bootstrap=0).grades[0],
+    Rejection: lambda: reject_answers(LABELS, least_accuracy=0.5),
+    Source: lambda: Source("kalos-core report", "0" * 64, "labels.json"),
+    Card: lambda: Card("2", "images"),
+    BoundaryEvaluation: lambda: boundary_evaluation([({"net": np.array([[0.1, 0.9, 0.3]])}, MASKS)], thresholds=3),
+    ModelRanking: lambda: rank_models({"net": (ONE, [0.5] * len(ONE))}, ANNOTATIONS),
+    MaskFolders: lambda: k.read_mask_folders(masks()),
+    Habit: lambda: Habit("ann", "missed", 1, 2, 0.5, 0.1),
+}
+"""Class of which nothing that is called with right arguments makes an instance -> one."""
+
+
+def injected() -> InjectedNoise:
+    made_of = MODEL.generate(ANNOTATIONS, 2, reference="ann")
+    return InjectedNoise.of(made_of, made_of.annotations.raters, list(map(str, range(len(made_of.annotations)))))
+
+
+@cache
+def shards() -> str:
+    """A folder of shards."""
+    folder = mkdtemp()
+    write_shards(ANNOTATIONS, folder, images_per_shard=2)
+    return folder
+
+
+@cache
+def volumes() -> Volumes:
+    """The nodules of a scan."""
+    file = Path(mkdtemp(), "scan.json")
+    file.write_text(json.dumps({"scans": [test_lidc.scan()]}))
+    return k.read_lidc(file).shapes["volume"]
+
+
+@cache
+def masks() -> str:
+    """A folder of masks of two raters."""
+    folder = Path(mkdtemp())
+    for rater in ("ann", "bob"):
+        (folder / rater).mkdir()
+        Image.fromarray(np.array(MASKS[rater], np.uint8)).save(folder / rater / "a.png")
+    return str(folder)
+
+
+BY_HINT: list[tuple[Any, list[Any]]] = [
+    (NDArray[np.float64], [np.array([0.5, 1.0]), np.array([[0.5, 1.0, 2.0], [0.0, 1.0, 0.0]]), np.zeros(0)]),
+    (NDArray[np.intp], [np.array([0, 1]), np.array([[0, 1, 0], [1, 1, -1]]), np.zeros(0, int)]),
+    (NDArray[np.bool_], [np.array([True, False]), np.array([[True, False], [False, True]]), np.zeros(0, bool)]),
+    (NDArray[np.object_], [np.array(["cat", "dog"], object)]),
+    (ArrayLike, [[0.5, 1.0], [[0, 1], [1, 0]]]),
+    (Pairs, [PAIRS]),
+    (np.random.Generator, [np.random.default_rng(0)]),
+    (float, [0.5, 1.0]),
+    (int, [0, 1, 3]),
+    (bool, [True]),
+    (str, ["a", "ann"]),
+    (Path, [Path("out.json")]),
+]
+"""Type -> right values of parameters of that type, whose name has none."""
+
+SEVERAL = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
+"""Parameters that stand for any number of arguments."""
+
 LONG = 10**5000
 """A number that Python refuses to write out."""
 
@@ -237,10 +381,10 @@ def nearly(good: Any) -> st.SearchStrategy[Any]:
     return spoiled(value, nested, least=1, most=1) if isinstance(value, (list, dict)) and value else nested
 
 
-def argument(name: str, default: Any) -> st.SearchStrategy[Any]:
+def argument(right: list[Any], default: Any) -> st.SearchStrategy[Any]:
     """A value for a parameter: right, nearly right, or wrong."""
-    good = GOOD.get(name, []) + ([] if default is Parameter.empty else [default])
+    good = [*right, *([] if default is Parameter.empty else [default])]
     if not good:
         return nested
-    right = st.sampled_from(good)
-    return st.one_of(right, right, right, right.flatmap(nearly), nested)
+    usual = st.sampled_from(good)
+    return st.one_of(usual, usual, usual, usual.flatmap(nearly), nested)

@@ -10,6 +10,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+from benchmarks.reliability import Tried
 from tests import fiftyone_environment  # before FiftyOne is imported
 
 from tests.kills.acts import ACTS  # isort: skip
@@ -17,6 +18,15 @@ from tests.kills.processes import Place, import_all
 from tests.kills.server import Server
 from tests.kills.together import FIRST, OTHERS, Pair
 from tests.kills.trial import Tally, Trial, everywhere, spread
+
+NOTED_AS = {
+    "kill": "kills",
+    "full": "full disks",
+    "stays-full": "disks that stay full",
+    "restart": "databases that restart",
+    "another": "acts of others in between",
+}
+"""Trouble -> what the page of reliability calls it."""
 
 Trouble = Callable[[int], tuple[str, list[str]]]
 
@@ -44,9 +54,10 @@ def main() -> int:
     names = ["kill", "full", "stays-full", "restart", "another"]
     parser.add_argument("--trouble", choices=names, default="kill", help="what befalls them")
     parser.add_argument("--steps", action="store_true", help="list the steps")
+    parser.add_argument("--results", type=Path, help="also note what held in this folder (see benchmarks.reliability)")
     options = parser.parse_args()
     acts = [act for act in ACTS if any(part in act.name for part in options.only)]
-    folder, failed = Path(tempfile.mkdtemp(prefix="kalos-kills-")), 0
+    folder, tallies = Path(tempfile.mkdtemp(prefix="kalos-kills-")), list[Tally]()
     import_all()
     server, known = Server(folder / "database"), {}
     place = Place(server.uri, "kills", folder / "files")
@@ -59,12 +70,22 @@ def main() -> int:
                 for name, trouble in _troubles(trial, options.trouble, server).items():
                     tally = everywhere(trial, trouble, spread(len(trial.steps), options.most))
                     _print(name, tally)
-                    failed += bool(tally.wrong)
+                    tallies.append(tally)
     finally:
         server.kill()
         shutil.rmtree(folder)
         fiftyone_environment.tear_down()
-    return failed
+    if options.results:
+        _note(options, tallies)
+    return sum(bool(tally.wrong) for tally in tallies)
+
+
+def _note(options: argparse.Namespace, tallies: list[Tally]) -> None:
+    tried, wrong = sum(tally.left.total() for tally in tallies), sum(len(tally.wrong) for tally in tallies)
+    only = "" if options.only == [""] else f" --only {' '.join(options.only)}"
+    most = "" if options.most is None else f" --most {options.most}"
+    repeat = f"python -m tests.kills --trouble {options.trouble}{only}{most}"
+    Tried(NOTED_AS[options.trouble], f"{len(tallies)} acts", tried, tried - wrong, repeat).note(options.results)
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ NAMES = [["a", "b"]]
         (lambda: nominal_alpha([["1", "2"]], "interval"), "expected numbers for 'interval', got '1'"),
         (lambda: nominal_alpha(NAMES, "interval", order=["a", "b"]), "needs numbers, not positions"),
         (lambda: nominal_alpha(NAMES, order=["a", "b"]), "expected none for 'nominal'"),
-        (lambda: cohen_kappa([0, 1], [1, 0], "linear", order=5), "order: expected categories from lowest"),
+        (lambda: cohen_kappa([0, 1], [1, 0], "linear", order=5), "order: expected several entries, got 5"),
         (lambda: nominal_alpha(NAMES, "ordinal", order=["a", "c"]), "values: expected categories .* a, c, got 'b'"),
         (lambda: nominal_alpha(NAMES, "ordinal", order=["a", "a"]), "two or more categories, each once"),
         (lambda: nominal_alpha([[-1.0, 2.0]], "ratio"), "at least 0 for 'ratio'"),

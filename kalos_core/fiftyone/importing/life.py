@@ -134,7 +134,7 @@ def loading(
         with explained(dataset, "nothing is loaded"):
             claim(dataset, "load", record, "dataset: another process is loading into")
         try:
-            with explained(dataset):
+            with explained(dataset, "nothing of this load is kept"):
                 if had_assigned:  # a copy of who was assigned, made by the database itself
                     stages = [{"$project": {ASSIGNED_FIELD: {"$ifNull": [f"${ASSIGNED_FIELD}", None]}}}, {"$out": tag}]
                     journaled(collection(dataset)).aggregate(stages)

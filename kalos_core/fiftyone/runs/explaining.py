@@ -22,6 +22,10 @@ OUT_OF_DISK_SPACE = 14031
 """MongoDB's code for it."""
 
 
+_OWN = "_kalos_own_cause"
+"""Attribute of an error that no act of others explains."""
+
+
 @contextmanager
 def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Iterator[None]:
     """Say what happened where an error is none of ours: a disk that is full, a database, data set or field gone.
@@ -40,9 +44,12 @@ def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Ite
     except UnicodeEncodeError as error:
         raise InputError(f"text: expected what UTF-8 can hold, got {repr_of(error.object)}") from error
     except Exception as error:
+        if _OWN in vars(error):  # no reason was found before what was half done went again, with its data set
+            raise
         changed = None if before is None else _reason(*before, known)
-        reason = _full(error) or _too_large(error) or changed or _broken(error)
+        reason = _full(error) or _memory(error) or _too_large(error) or changed or _broken(error)
         if reason is None:
+            setattr(error, _OWN, True)
             raise
         raise KalosError(f"{reason}; {outcome}") from error
 
@@ -60,6 +67,12 @@ def _full(error: Exception) -> str | None:
             return f"the disk is full{where}; make room, then try again"
         if isinstance(found, OperationFailure) and found.code == OUT_OF_DISK_SPACE:
             return "the disk of the database is full; make room, then try again"
+    return None
+
+
+def _memory(error: Exception) -> str | None:
+    if any(isinstance(found, MemoryError) for found in _causes(error)):
+        return "memory: this needs more than the machine has; take fewer or smaller images at a time"
     return None
 
 

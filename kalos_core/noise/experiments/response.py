@@ -191,6 +191,7 @@ def return_on_raters(
     return RaterReturn(*map(np.array, zip(*lines, strict=True)))
 
 
+@checked
 def school_impact(
     model: NoiseModel,
     annotations: Annotations,

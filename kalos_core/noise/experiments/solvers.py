@@ -14,6 +14,7 @@ from kalos_core._agreement import agreement
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence import COSTS, usable_solvers
 from kalos_core.display import number_of
+from kalos_core.errors import lookup
 from kalos_core.noise.experiments.tables import Claim, Magnitudes, RaterCounts
 from kalos_core.noise.experiments.truth import Truth
 from kalos_core.noise.fit.goodness import Permutations
@@ -63,7 +64,7 @@ class SolverAccuracy(Result):
         rows = np.ones(len(self.solver), np.bool_)
         for name, value in chosen.items():
             rows &= getattr(self, name) == value
-        return float(getattr(self, column)[rows].mean())
+        return float(lookup(vars(self), column, "column")[rows].mean())
 
     def claims(self) -> list[Claim]:
         """Experiments 1 and 2, and the comparison of costs of §10."""

@@ -21,6 +21,7 @@ from kalos_core.readers.coco.content import Content
 from kalos_core.readers.coco.raters import Raters, assigned_raters
 from kalos_core.readers.coco.settings import CocoSettings
 from kalos_core.readers.findings import attributes_in
+from kalos_core.readers.settings import reading
 from kalos_core.readers.shapes import box_or_polygon, rectangle
 from kalos_core.readers.vocabulary import Vocabulary
 
@@ -41,6 +42,7 @@ CROWDS = (
 
 
 @takes(CocoSettings)
+@reading
 def read_coco(
     path_or_dict: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[str, Any], settings: CocoSettings
 ) -> Annotations:

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 import kalos_core.fiftyone as kf
-from kalos_core import Annotations, InputError, KalosWarning, agreement, read_coco
+from kalos_core import Annotations, InputError, KalosError, KalosWarning, agreement, read_coco
 from kalos_core.fiftyone.dataset.opened import default_similarity
 from kalos_core.fiftyone.importing import life, objects
 from kalos_core.shapes.masks import count_pixels
@@ -324,6 +324,23 @@ class TestImages:
                 kf.load_raters(data, "new", canvas=tmp_path / "a" / "b")
             assert list(tmp_path.rglob("*")) == []
             assert not fo.dataset_exists("new")
+
+    def test_a_canvas_larger_than_memory_is_refused_before_the_work(self, tmp_path):
+        data = coco()
+        data["images"][0] |= {"width": 10**9, "height": 1000}
+        with pytest.raises(InputError, match=r"image 0: expected a canvas of at most 1,073,741,824 pixels"):
+            kf.load_raters(data, "new", canvas=tmp_path)
+        assert list(tmp_path.rglob("*")) == []
+
+    @pytest.mark.parametrize(
+        ("error", "kind", "message"),
+        [(MemoryError(), KalosError, "memory: this needs more"), (TypeError("of its own"), TypeError, "of its own")],
+    )
+    def test_what_fails_is_named_and_not_that_its_data_set_went(self, tmp_path, meanwhile, error, kind, message):
+        meanwhile(Image, "new", before=raising(error), call=1)
+        with pytest.raises(kind, match=message):
+            kf.load_raters(coco(), "new", canvas=tmp_path)
+        assert not fo.dataset_exists("new")
 
     def test_a_size_that_the_file_does_not_say_is_that_of_the_image(self, images, tmp_path):
         data = coco()
