@@ -16,8 +16,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 ORDER = [
-    "names", "version", "errors", "arguments", "limits", "options", "sharding", "files", "arrays", "display", "text",
-    "results", "shapes", "annotations", "similarity", "pairs", "correspondence", "chance", "reliability",
+    "names", "version", "errors", "extras", "arguments", "limits", "options", "sharding", "files", "arrays", "display",
+    "text", "results", "shapes", "annotations", "similarity", "pairs", "correspondence", "chance", "reliability",
     "inference", "resampling", "_agreement", "calibration", "diagnostics", "variation", "convergence", "sparse",
     "nominal", "pixels", "consensus", "decisions", "statements", "ranking", "readers", "distributed", "noise",
     "drawing", "figures", "report", "fiftyone", "cli", "__main__",

@@ -19,6 +19,7 @@ from kalos_core.cli.helping import EXIT_CODES, FormatHelp, Formatter, add_option
 from kalos_core.cli.options import CHECKS, INPUT, OUTPUT, STREAM, Flag, Given, joined, read_config
 from kalos_core.cli.output import Output
 from kalos_core.cli.streams import drop_output, prepare_output, received, show
+from kalos_core.extras import optional
 from kalos_core.results import strict
 from kalos_core.text import visible
 
@@ -265,7 +266,7 @@ def parser_of(commands: Sequence[Command], *, completing: bool = False) -> argpa
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=__version__)
-    shells = f"Print the completion of a shell, and end: {', '.join(SHELLS)}. It needs kalos-fiftyone[completion]."
+    shells = f"Print the completion of a shell, and end: {', '.join(SHELLS)}. It needs the package shtab."
     parser.add_argument("--completion", choices=SHELLS, metavar="SHELL", help=shells)
     names = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in commands:
@@ -281,13 +282,7 @@ def completion_of(commands: Sequence[Command], shell: str) -> str:
     InputError
         Where the package that writes it is not installed.
     """
-    try:
-        import shtab
-    except ImportError as error:
-        raise InputError(
-            "--completion: expected the package shtab, which writes completions, got none: "
-            "pip install 'kalos-fiftyone[completion]', or pip install shtab"
-        ) from error
+    shtab = optional("shtab", "completion", "--completion")
     script: str = shtab.complete(parser_of(commands, completing=True), shell)
     return script
 

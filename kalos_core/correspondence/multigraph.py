@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Iterator
-from importlib import import_module
 from importlib.util import find_spec
 from itertools import combinations, groupby
 from operator import itemgetter
@@ -20,7 +19,7 @@ from kalos_core.correspondence.agglomerative import ahc
 from kalos_core.correspondence.assignment import components
 from kalos_core.correspondence.costs import Cost
 from kalos_core.correspondence.order import pair_costs, rank_raters, rank_rows
-from kalos_core.errors import InputError
+from kalos_core.extras import optional
 from kalos_core.options import checked
 from kalos_core.pairs import Pairs
 
@@ -184,10 +183,6 @@ def _groups(solution: Any) -> list[dict[int, int]]:
 
 def _library() -> Any:
     """The optional library; it is GPL-3.0 and so never a requirement of this one."""
-    if not mgm_is_installed():
-        raise InputError(
-            "solver: expected the optional package pylibmgm for 'mgm', got none: pip install kalos-fiftyone[mgm]"
-        )
-    library = import_module(LIBRARY)
+    library = optional(LIBRARY, "mgm", "solver 'mgm'")
     logging.getLogger("libmgm").setLevel(logging.WARNING)  # it tells each step of each problem
     return library

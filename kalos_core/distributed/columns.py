@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,13 @@ from kalos_core.annotations import object_array
 from kalos_core.annotations.columns import codes_in
 from kalos_core.arrays import expand_runs
 from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.extras import optional
 
 
 def arrow() -> Any:
     """The module pyarrow with its module `pyarrow.parquet`; an error that says how to install it."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise InputError(
-            "expected pyarrow, which shards are read and written with, got none: pip install 'kalos-fiftyone[dask]'"
-        ) from None
-    return pyarrow
+    optional("pyarrow.parquet", "dask", "shards")
+    return import_module("pyarrow")
 
 
 def id_columns(ids: Iterable[Any], what: str) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 from kalos_core.arguments import check_type
 from kalos_core.distributed.columns import arrow
 from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.extras import optional
 
 LIST = "dataset.json"
 """The file that lists the shards; it is written last, so that a folder without it is none of shards."""
@@ -32,14 +33,9 @@ def file_system(folder: str, options: dict[str, Any]) -> tuple[Any, str]:
     check_type("options", dict[str, Any], options)
     if not all(isinstance(name, str) for name in options):
         raise InputError(f"options: expected names of arguments of the file system, got {repr_of(options)}")
+    core = optional("fsspec.core", "dask", folder)
     try:
-        from fsspec.core import url_to_fs
-    except ImportError:
-        raise InputError(
-            "expected fsspec, which opens addresses, got none: pip install 'kalos-fiftyone[dask]'"
-        ) from None
-    try:
-        files, inside = url_to_fs(folder, **options)
+        files, inside = core.url_to_fs(folder, **options)
     except (ValueError, ImportError) as error:
         raise InputError(f"{folder}: expected a folder, or an address that fsspec opens: {error}") from None
     return files, str(inside).rstrip("/")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from importlib import import_module
 from itertools import islice
 from typing import Any, TypeVar
 
 from kalos_core.errors import InputError, repr_of
+from kalos_core.extras import optional
 from kalos_core.sharding import OneShard, Part, Task, Tasks
 
 Table = TypeVar("Table")
@@ -70,10 +70,7 @@ def over_shards(
 
 def _dask() -> Any:
     """The module of Dask's workers; an error that says how to install it."""
-    try:
-        return import_module("distributed")
-    except ImportError:
-        raise InputError("client: expected dask.distributed, got none: pip install 'kalos-fiftyone[dask]'") from None
+    return optional("distributed", "dask", "client")
 
 
 @contextmanager

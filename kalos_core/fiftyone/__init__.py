@@ -15,10 +15,10 @@ The imports below are the only list of these names: `__all__` and the API refere
 
 import importlib.util
 
+import kalos_core.extras
+
 if importlib.util.find_spec("fiftyone") is None:
-    raise ModuleNotFoundError(
-        "kalos_core.fiftyone needs FiftyOne, which is not installed: pip install 'kalos-fiftyone[app]'", name="fiftyone"
-    )
+    raise ModuleNotFoundError(kalos_core.extras.missing("fiftyone", "app", __name__), name="fiftyone")
 
 from kalos_core.decisions import DECISIONS as DECISIONS
 from kalos_core.decisions import LABEL_DECISIONS as LABEL_DECISIONS

@@ -25,9 +25,10 @@ from fiftyone.core.odm.runs import RunDocument as RunDocument
 from fiftyone.operators.executor import ExecutionResult
 
 from kalos_core.errors import KalosWarning
+from kalos_core.extras import EXTRAS, pip_command
 
-OLDEST, BEFORE = "1.22.1", "2"
-"""The first version of FiftyOne that is supported, and the first that is not any more; as in pyproject.toml."""
+OLDEST, BEFORE = re.findall(r"[0-9.]+", EXTRAS["app"][0])
+"""The first version of FiftyOne that is supported, and the first that is not any more."""
 
 
 def check_version(installed: str = foc.VERSION) -> None:
@@ -40,7 +41,7 @@ def check_version(installed: str = foc.VERSION) -> None:
     if not _numbers(OLDEST) <= _numbers(installed) < _numbers(BEFORE):
         warnings.warn(
             f"FiftyOne {installed} is installed, and this works with {OLDEST} or later, before {BEFORE}: what it reads "
-            f'and writes may be wrong; pip install "fiftyone>={OLDEST},<{BEFORE}"',
+            f"and writes may be wrong; {pip_command('app')}",
             KalosWarning,
             stacklevel=3,
         )

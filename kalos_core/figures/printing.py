@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kalos_core.errors import InputError, KalosError, as_number, lookup, repr_of
+from kalos_core.extras import missing
 from kalos_core.figures.common import Layout
 from kalos_core.figures.late import go
 from kalos_core.files import write_whole
@@ -45,11 +46,8 @@ IMAGES = ("png", "svg", "pdf")
 MARKED = '<head><meta name="generator" content="kalos_core" />'
 """In every HTML file that is written here, so that it is known where it would be replaced."""
 
-HOW_TO = {
-    "kaleido": 'pip install "kalos-fiftyone[figures]"',
-    "browser": "install Chrome or Chromium, or run `plotly_get_chrome`",
-}
-"""What is missing -> how to get it."""
+BROWSER = "install Chrome or Chromium, or run `plotly_get_chrome`"
+"""How to get the browser that kaleido draws with."""
 
 
 @checked
@@ -178,7 +176,7 @@ def save_figure(
         write_whole(target, f"{begin}{MARKED}{rest}", f"{begin}{MARKED}", overwrite=overwrite)
         return target
     if find_spec("kaleido") is None:
-        raise KalosError(f"{target.name}: kaleido is missing: {HOW_TO['kaleido']}, or save as .html")
+        raise KalosError(f"{missing('kaleido', 'figures', target.name)}, or save as .html")
     sizes: dict[str, Any] = {
         "width": width or figure.layout.width or 700,
         "height": height or figure.layout.height or 450,
@@ -189,7 +187,7 @@ def save_figure(
     except Exception as error:  # of kaleido, plotly or the browser, by its version
         if "chrome" not in str(error).lower() and "browser" not in str(error).lower():
             raise
-        raise KalosError(f"{target.name}: kaleido found no browser: {HOW_TO['browser']}, or save as .html") from error
+        raise KalosError(f"{target.name}: kaleido found no browser: {BROWSER}, or save as .html") from error
     write_whole(target, content, overwrite=overwrite)
     return target
 

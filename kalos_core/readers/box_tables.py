@@ -27,6 +27,7 @@ from kalos_core.annotations import (
 )
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, as_number, repr_of
+from kalos_core.extras import optional
 from kalos_core.files import as_float, as_path, open_file
 from kalos_core.limits import check_unpacked
 from kalos_core.options import Option, takes
@@ -137,8 +138,7 @@ def read_boxes(table: str | os.PathLike[str] | Mapping[str, Any] | Any, settings
     ------
     InputError
         If the file cannot be read, a column is not found (the error names those that are there), relative coordinates
-        come without sizes, or a Parquet file without the package that reads it (``pip install
-        kalos-fiftyone[parquet]``); or listing all rows that cannot be used.
+        come without sizes, or a Parquet file without pyarrow, which reads it; or listing all rows that cannot be used.
 
     See Also
     --------
@@ -261,18 +261,13 @@ def _load(table: Any) -> _Loaded:
 def _read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
 
+    parquet = optional("pyarrow.parquet", "parquet", str(path))
     try:
-        from pyarrow import parquet
-
         with open_file(path, "Parquet file", unpacked=False) as file:
             about = parquet.read_metadata(file)
             groups = [about.row_group(number) for number in range(about.num_row_groups)]
             check_unpacked(sum(group.total_byte_size for group in groups), path.stat().st_size, str(path))
             return pd.read_parquet(file)
-    except ImportError:
-        raise InputError(
-            f"{path}: expected the optional package pyarrow for Parquet, got none: pip install kalos-fiftyone[parquet]"
-        ) from None
     except InputError:
         raise
     except (OSError, ValueError, KeyError) as error:  # pyarrow's own errors are among these

@@ -181,7 +181,7 @@ def test_completions_know_commands_options_choices_and_files(shell, capsys):
 def test_completions_say_what_is_missing(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["--completion", "bash"]) == 2
-    assert "expected the package shtab" in capsys.readouterr().err
+    assert "--completion: needs the optional package shtab" in capsys.readouterr().err
 
 
 SHARED = {"format", "seed", "channels", "missing", "rater_from", "task", "workflow"}

@@ -291,9 +291,9 @@ def test_parquet(tmp_path, monkeypatch):
     assert lines(read_boxes(tmp_path / "t.parquet")) == ["a ? r: r c box 1 2 3 4", "b ? r:"]
     broken = [(b"PAR1", "broken.parquet: expected a readable Parquet file, got")]
     assert differing(read_boxes, tmp_path, broken, "broken.parquet") == []
-    for package in ("pyarrow", "fastparquet"):
+    for package in ("pyarrow", "pyarrow.parquet"):
         monkeypatch.setitem(sys.modules, package, None)
-    missing = [(b"PAR1", "pyarrow for Parquet, got none: pip install kalos-fiftyone[parquet]")]
+    missing = [(b"PAR1", 't.parquet: needs the optional package pyarrow. Install it: pip install "pyarrow')]
     assert differing(read_boxes, tmp_path, missing, "t.parquet") == []
 
 
