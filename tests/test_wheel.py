@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from email import message_from_string
 from pathlib import Path
 
 import pytest
+
+from kalos_core.extras import EXTRAS
 
 try:
     import tomllib
@@ -48,18 +51,56 @@ def names_of(requirements: list[str]) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tracked() -> list[str]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [name for name in listed.split("\0") if (ROOT / name).is_file()]
+
+
+@pytest.fixture(scope="module")
+def source(tracked: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The unpacked source distribution, made of the files under version control."""
+    folder = tmp_path_factory.mktemp("source")
+    for name in tracked:
+        copy = folder / "clone" / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes((ROOT / name).read_bytes())
+    code = f"from setuptools.build_meta import build_sdist; build_sdist({str(folder)!r})"
+    subprocess.run([sys.executable, "-c", code], cwd=folder / "clone", check=True, timeout=300, stdout=subprocess.PIPE)
+    (made,) = folder.glob("*.tar.gz")
+    with tarfile.open(made) as archive:
+        archive.extractall(folder)
+    return folder / made.name.removesuffix(".tar.gz")
+
+
+@pytest.fixture(scope="module")
+def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, made of the source distribution as a release makes it."""
     folder = tmp_path_factory.mktemp("wheel")
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for name in filter(None, tracked.split("\0")):
-        copy = folder / "source" / name
-        if (ROOT / name).is_file() and not name.startswith("tests/"):
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes((ROOT / name).read_bytes())
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet", "--wheel-dir"]
-    subprocess.run([*command, str(folder), str(folder / "source")], check=True, timeout=300)
+    subprocess.run([*command, str(folder), str(source)], check=True, timeout=300)
     (made,) = folder.glob("*.whl")
     return made
+
+
+def test_the_packages_are_whole(source: Path, wheel: Path, tracked: list[str]) -> None:
+    in_source = {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()}
+    assert {"CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md"} <= in_source
+    assert not {name for name in in_source if name.startswith("tests/")}
+    library = {name for name in tracked if name.startswith("kalos_core/")}
+    with zipfile.ZipFile(wheel) as archive:
+        assert library <= in_source & set(archive.namelist())
+        (about,) = [name for name in archive.namelist() if name.endswith("METADATA")]
+        page = message_from_string(archive.read(about).decode())
+    assert page.get_all("Project-URL") == [f"{name}, {address}" for name, address in PROJECT["urls"].items()]
+    links = re.findall(r'(?:\]\(|(?:src|href)=")([^)"]*)', page.get_payload())
+    assert links
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+
+
+def test_messages_about_missing_packages_name_the_requirements_of_the_extra() -> None:
+    assert {name: list(needed) for name, needed in EXTRAS.items()} == {
+        name: PROJECT["optional-dependencies"][name] for name in EXTRAS
+    }
 
 
 def test_requirements_of_the_plugin_are_those_of_the_library_and_the_app() -> None:
