@@ -9,7 +9,7 @@
 #   FIFTYONE_DATABASE_URI=mongodb://...          a MongoDB of your own, instead of FiftyOne's
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-oldest test-peers lint docs bench view test-view clean check site collect
+.PHONY: help setup demo test test-all test-oldest test-peers lint docs bench view test-view clean check site collect package plugin
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -114,6 +114,23 @@ bench: ## measure speed beside the peers and write the results into the document
 	@$(SETUP) --extras bench
 	$(RUN) benchmarks --results benchmarks/results
 	$(RUN) benchmarks.page
+
+# What a release is made of: .github/workflows/release.yml runs both.
+DIST := dist
+REVISION := HEAD
+
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' kalos_core/version.py)
+PLUGIN := __init__.py fiftyone.yml requirements.txt LICENSE README.md CHANGELOG.md SECURITY.md assets operators panels kalos_core \
+	':!panels/view/src' ':!panels/view/test' ':!panels/view/*.json' ':!panels/view/*.mjs'
+
+package: ## build the source distribution and the wheel into dist
+	@$(SETUP) --extras dev
+	$(RUN) build --outdir $(DIST)
+	$(RUN) twine check --strict $(DIST)/*.whl $(DIST)/*.tar.gz
+
+plugin: ## pack the plugin as dist/kalos-variation-VERSION.zip, which `fiftyone plugins download` takes
+	@mkdir -p $(DIST)
+	git archive --format=zip --prefix=kalos-variation/ --output=$(DIST)/kalos-variation-$(VERSION).zip $(REVISION) $(PLUGIN)
 
 clean: ## remove .venv and all that was built or cached
 	rm -rf $(VENV) .venv-oldest .venv-peers artifacts build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
