@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import warnings
-import zipfile
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
@@ -66,18 +65,15 @@ def test_a_library_of_another_version_is_warned_of(monkeypatch):
 
 
 @extended
-def test_an_archive_of_the_repository_can_be_downloaded_as_a_plugin(tmp_path):
-    archive = tmp_path / "web" / "kalos.zip"
-    archive.parent.mkdir()
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    with zipfile.ZipFile(archive, "w") as whole:
-        for name in filter(None, tracked.split("\0")):
-            if (ROOT / name).is_file() and not name.startswith(("tests/", "docs/")):
-                whole.write(ROOT / name, f"kalos-fiftyone-main/{name}")
+def test_the_archive_of_a_release_can_be_downloaded_as_a_plugin(tmp_path):
+    changed = subprocess.run(["git", "stash", "create"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    command = ["make", "--no-print-directory", "plugin", f"DIST={tmp_path / 'web'}"]
+    subprocess.run([*command, f"REVISION={changed.strip() or 'HEAD'}"], cwd=ROOT, check=True, capture_output=True)
+    (archive,) = (tmp_path / "web").iterdir()
     handler = partial(SimpleHTTPRequestHandler, directory=str(archive.parent))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as web:
         threading.Thread(target=web.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{web.server_port}/kalos.zip"
+        address = f"http://127.0.0.1:{web.server_port}/{archive.name}"
         own = {**os.environ, "FIFTYONE_PLUGINS_DIR": str(tmp_path / "plugins"), "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-c", DOWNLOAD, address, NAME]
         done = subprocess.run(command, env=own, capture_output=True, text=True, timeout=180, cwd=tmp_path)
