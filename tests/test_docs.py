@@ -116,7 +116,7 @@ def test_links_lead_somewhere():
     """In the repository, too, where nothing checks them when the site is built."""
     links = [
         (page, target)
-        for page in WRITTEN
+        for page in {*WRITTEN, *ROOT.glob("*.md")}
         for target in re.findall(r"\]\((?!https?://)([^)#\s]+)", page.read_text(encoding="utf-8"))
     ]
     assert [(name_of(page), target) for page, target in links if not (page.parent / target).exists()] == []
