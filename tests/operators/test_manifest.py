@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
 import warnings
 from functools import partial
@@ -74,8 +75,9 @@ def test_the_archive_of_a_release_can_be_downloaded_as_a_plugin(tmp_path):
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as web:
         threading.Thread(target=web.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{web.server_port}/{archive.name}"
-        own = {**os.environ, "FIFTYONE_PLUGINS_DIR": str(tmp_path / "plugins"), "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-c", DOWNLOAD, address, NAME]
+        packages = sysconfig.get_path("purelib")  # with -S without the library, if that is installed as editable
+        own = {**os.environ, "FIFTYONE_PLUGINS_DIR": str(tmp_path / "plugins"), "PYTHONPATH": packages}
+        command = [sys.executable, "-S", "-c", DOWNLOAD, address, NAME]
         done = subprocess.run(command, env=own, capture_output=True, text=True, timeout=180, cwd=tmp_path)
         web.shutdown()
     assert done.returncode == 0, done.stderr[-2000:]
@@ -91,6 +93,8 @@ fop.download_plugin(sys.argv[1])
 (plugin,) = fop.list_plugins(builtin=False)
 assert plugin.name == sys.argv[2] and Path(plugin.directory).is_relative_to(fo.config.plugins_dir), plugin
 assert OperatorRegistry().list_errors() == [], OperatorRegistry().list_errors()
+import kalos_core
+assert Path(kalos_core.__file__).is_relative_to(plugin.directory), kalos_core
 found = foo.list_operators(builtin=False)
 panels = [one for one in found if isinstance(one, foo.Panel)]
 print(len(found) - len(panels), len(panels))
