@@ -92,6 +92,7 @@ def write_report(found: Study, path: str | PathLike[str], settings: ReportArgume
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> from kalos_core import Annotations
     >>> from kalos_core.report import study
     >>> rows = [{"image": i, "rater": r, "category": "cat", "box": [0, 0, 9, 9]} for i in (1, 2) for r in "abc"]

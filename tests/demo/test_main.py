@@ -99,7 +99,7 @@ def small(tmp_path: Path) -> str:
     """A file with an annotation of each rater on one of two images that are not there."""
     rows = [{"image": "1.jpg", "rater": rater, "category": "cat", "box": [1, 1, 5, 5]} for rater in ("ann", "bob")]
     sizes = dict.fromkeys(("1.jpg", "2.jpg"), (10, 12))
-    return str(write_coco(Annotations.from_rows(rows, images=sizes, image_size=sizes), tmp_path / "mine.json"))
+    return str(write_coco(Annotations.from_rows(rows, images=list(sizes), image_size=sizes), tmp_path / "mine.json"))
 
 
 def test_a_start_with_a_file_without_images(start, small, tmp_path):

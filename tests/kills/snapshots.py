@@ -26,6 +26,9 @@ OF_APP = {"app_config", *OF_TIME}
 STORES = re.compile(r"runs$|kalos\.making$|(fs|kalos)\.(files|chunks)$")
 """Collections that are there from the first run on."""
 
+SUMS = {"check", "index"}
+"""Of a file of arrays, check sums of what is compared itself, in which ids have no names."""
+
 ID = re.compile(r"[0-9a-f]{24}")
 DRAFT = re.compile(r"\.[0-9a-f]+-[0-9a-f]+-[0-9]+-[0-9a-f]{32}")
 PROCESS = {"pid", "started", "host", "work"}
@@ -125,7 +128,7 @@ def compared(snapshot: Snapshot, before: Snapshot, app: bool = False) -> dict[st
 
     `app`: also of what only the App reads, which is no part of what a run leaves.
     """
-    passed_over = OF_TIME if app else OF_APP
+    passed_over = SUMS | (OF_TIME if app else OF_APP)
     known = set(ID.findall(repr(before.documents) + repr(sorted(before.files))))
     number: dict[str, str] = {}  # as they come: ids of one second are in no order
     times = {value for document in _samples(before).values() for value in _times(document)}

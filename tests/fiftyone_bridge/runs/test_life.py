@@ -309,6 +309,7 @@ class TestRestarted:
         monkeypatch.setattr(life, "declare", raising(ValueError("field 'run_alpha' does not exist")))
         with pytest.raises(ValueError, match="does not exist"):
             agree(dataset)
+        monkeypatch.setattr(life, "declare", raising(ValueError("field 'run_alpha' does not exist")))
         served(monkeypatch, explaining)
         with pytest.raises(KalosError, match=rf"{RESTARTED}.*; nothing of this run is kept"):
             agree(dataset)
