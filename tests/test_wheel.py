@@ -97,6 +97,14 @@ def test_the_packages_are_whole(source: Path, wheel: Path, tracked: list[str]) -
     assert [link for link in links if not link.startswith(("https://", "#"))] == []
 
 
+def test_the_supported_versions_are_those_of_the_package() -> None:
+    page = (ROOT / "docs" / "versions.md").read_text(encoding="utf-8")
+    oldest, newest = PROJECT["requires-python"].removeprefix(">=").split(",<3.")
+    assert f"| Python | {oldest} to 3.{int(newest) - 1} |" in page
+    ranges = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["app"]]
+    assert {line for line in ranges if line.startswith(("numpy", "fiftyone"))} == set(re.findall(r"`(\w+>=.+?)`", page))
+
+
 def test_messages_about_missing_packages_name_the_requirements_of_the_extra() -> None:
     assert {name: list(needed) for name, needed in EXTRAS.items()} == {
         name: PROJECT["optional-dependencies"][name] for name in EXTRAS
