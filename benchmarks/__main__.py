@@ -20,7 +20,7 @@ from benchmarks.tables import Table, environment
 ROOT = Path(__file__).resolve().parents[1]
 FILE = "lvis200.json"
 SCANS = "lidc120.json.gz"
-ON_FIFTYONE = {"bridge", "clicks", "panels"}
+ON_FIFTYONE = {"bridge", "clicks", "load", "panels"}
 """These need a database."""
 
 WITHOUT_PEER = {*ON_FIFTYONE, "readers"}
@@ -204,6 +204,12 @@ def _panels(asked: Asked) -> Iterator[Table]:
     yield from panels.all_tables(asked.repeats, asked.large, _say)
 
 
+def _load(asked: Asked) -> Iterator[Table]:  # noqa: ARG001 - one round takes minutes
+    from benchmarks import load  # likewise
+
+    yield from load.all_tables(_say)
+
+
 BENCHMARKS: dict[str, Callable[[Asked], Iterator[Table]]] = {
     "agreement": _agreement,
     "diagnostics": _on_file("diagnostics", "diagnostics", "against_peer"),
@@ -222,6 +228,7 @@ BENCHMARKS: dict[str, Callable[[Asked], Iterator[Table]]] = {
     "readers": _readers,
     "bridge": _bridge,
     "clicks": _clicks,
+    "load": _load,
     "panels": _panels,
 }
 """Name -> what measures and answers its tables, imported only when it is asked for."""

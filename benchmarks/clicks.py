@@ -6,23 +6,20 @@ next to them. One label in ten of the others is elsewhere, one in twenty of anot
 
 from __future__ import annotations
 
-import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import fiftyone as fo
 import numpy as np
-import psutil
 from fiftyone import ViewField as F
 
 import kalos_core.fiftyone as kf
 from benchmarks.tables import Measured, Row, Table
 from benchmarks.timing import Subject, alternate
+from benchmarks.watching import measured
 from kalos_core import Annotations, KalosWarning, boundary_quality, variation_shares, variations
 from kalos_core.fiftyone.kinds.agreement.views import view_of_alpha, view_of_class
 from kalos_core.fiftyone.kinds.variations.kind import THRESHOLDS
@@ -183,31 +180,3 @@ def work(samples: int) -> Table:
     rows += [Row(f"load_run, 10 changed: {name}", again[name].took, done[name].took, OF_A_FULL_RUN) for name in again]
     title = f"long work on {samples:,} samples with {LABELS} labels of each of 2 raters"
     return Table(title, tuple(rows), other="the whole run, or what is allowed", speedup=False)
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Seconds, and the most memory of the process beyond what it held before."""
-
-    took: Measured
-    memory: Measured
-
-
-def measured(act: Callable[[], Any]) -> Cost:
-    """Of one round: watched every hundredth of a second, as libraries in C ask the system for memory, too."""
-    process, stopped = psutil.Process(), threading.Event()
-    before = peak = process.memory_info().rss
-
-    def watch() -> None:
-        nonlocal peak
-        while not stopped.wait(0.01):
-            peak = max(peak, process.memory_info().rss)
-
-    watching = threading.Thread(target=watch, daemon=True)
-    watching.start()
-    start = time.perf_counter()
-    act()
-    took = time.perf_counter() - start
-    stopped.set()
-    watching.join()
-    return Cost(Measured((took,)), Measured((float(peak - before),), "B"))

@@ -285,8 +285,19 @@ def in_slices(group: NDArray[np.intp], places: NDArray[np.intp]) -> Iterator[NDA
     number = np.empty(len(group), np.intp)
     number[by_group] = np.arange(len(group)) - run_starts(count)[group[by_group]]
     number //= room[group]
-    by_number = np.argsort(number, kind="stable")
-    yield from np.split(by_number, np.cumsum(np.bincount(number))[:-1])
+    yield from rows_by_group(number)
+
+
+def rows_by_group(group: NDArray[np.intp], count: int = 0) -> list[NDArray[np.intp]]:
+    """The rows of each group, in their order; of at least `count` groups.
+
+    Examples
+    --------
+    >>> [rows.tolist() for rows in rows_by_group(np.array([1, 0, 1]), 3)]
+    [[1], [0, 2], []]
+    """
+    of_each = np.bincount(group, minlength=count)
+    return np.split(np.argsort(group, kind="stable"), np.cumsum(of_each)[:-1])[: len(of_each)]
 
 
 def take_down(lines: NDArray[np.intp], free: NDArray[np.bool_], group: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -168,11 +168,11 @@ class OfRun(Action):
 
     def runs(self, dataset: Any) -> list[Run[Any, Any, Any, Any]]:
         """Those that it can be called on, the one that is proposed first."""
-        return kf.list_runs(dataset, self.KIND or None, info=True)
+        return [run for run in kf.list_runs(dataset, self.KIND or None, info=True) if not run.unreadable]
 
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
         runs = [] if ctx.dataset is None else self.runs(ctx.dataset)
-        kinds = {run.key: kf.KINDS[run.kind].title for run in runs}
+        kinds = {run.key: run.title for run in runs}
         options = {"descriptions": kinds, "required": not self.KIND}
         key = forms.add_run(ctx, inputs, list(kinds), self.KIND or "run", self.KEY_NAME, **options)
         if key is not None:

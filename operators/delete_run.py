@@ -6,6 +6,7 @@ from typing import Any
 import fiftyone.operators.types as types
 
 import kalos_core.fiftyone as kf
+from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.text import bold
 
 from . import base
@@ -17,10 +18,16 @@ class DeleteRun(base.OfRun):
     DESCRIPTION = "Delete a run with all it wrote, and nothing else"
     ICON, RESULT = "/assets/delete.svg", "Deleted"
 
+    def runs(self, dataset: Any) -> list[AnyRun]:
+        """All of them: also those that cannot be read."""
+        return kf.list_runs(dataset, info=True)
+
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
-        runs = kf.list_runs(ctx.dataset, info=True)
-        members = [run for run in runs if run.analysis == key] or [run for run in runs if run.key == key]
+        members = [run for run in self.runs(ctx.dataset) if key in (run.analysis, run.key)]
         text = f"Deletes {'; '.join(member.written for member in members)}"
+        reasons = [f"{run.key} cannot be read: {run.unreadable}" for run in members if run.unreadable]
+        if reasons:
+            inputs.view("unreadable", types.Notice(label="; ".join(reasons)))
         inputs.view("what", types.Warning(label="This cannot be undone", description=text))
 
     def summary(self, params: Mapping[str, Any], found: None) -> dict[str, Any]:

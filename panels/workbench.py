@@ -182,9 +182,14 @@ def in_menu(analysis: Analysis) -> str:
 
 
 def start_of(ctx: Context) -> dict[str, Any]:
-    """Where nothing is analysed yet: the raters that were found, and the selection to analyse them with."""
+    """Where nothing is analysed yet: the raters that were found, the selection, and runs that cannot be read."""
     found = kf.found_raters(ctx.dataset)
-    return {"found": list(map(str, found)), "given": _given(found[0].selection) if found else {}}
+    runs = [run for run in kf.list_runs(ctx.dataset, info=True) if run.unreadable]
+    return {
+        "found": list(map(str, found)),
+        "given": _given(found[0].selection) if found else {},
+        "unreadable": [{"key": run.key, "reason": run.unreadable} for run in runs],
+    }
 
 
 def _given(selection: kf.Selection) -> dict[str, Any]:

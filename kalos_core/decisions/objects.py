@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
+from kalos_core.arrays import rows_by_group
 from kalos_core.consensus.fusing import Members, fused_annotations
 from kalos_core.decisions.decision import DECISIONS, OPEN, UNDECIDED, Decision
 from kalos_core.display import number_of
@@ -446,13 +447,16 @@ def _most_given(categories: NDArray[np.intp]) -> int:
 
 def _settled(agreement: Matched, decisions: Iterable[Decision]) -> Iterator[_Settled]:
     """The decisions that count: of each unit the latest, unless that leaves it open."""
-    annotations, unit_of = agreement.annotations, agreement.unit_of
+    annotations, unit_of, made = agreement.annotations, agreement.unit_of, list(decisions)
+    wanted = {key for decision in made for key in decision.labels}
     rows_of: dict[Hashable, list[int]] = {}
-    for row, key in enumerate(annotations.id.tolist()):
-        rows_of.setdefault(key, []).append(row)
+    for row, key in enumerate(annotations.id.tolist() if wanted else ()):
+        if key in wanted:
+            rows_of.setdefault(key, []).append(row)
+    in_unit = rows_by_group(unit_of) if wanted else []
     taken: set[int] = set()
     found = []
-    for decision in reversed(list(decisions)):
+    for decision in reversed(made):
         unknown = [key for key in decision.labels if key not in rows_of]
         if unknown:
             raise InputError(f"labels: expected ids of annotations of this run, got {listed(map(repr_of, unknown), 5)}")
@@ -470,7 +474,7 @@ def _settled(agreement: Matched, decisions: Iterable[Decision]) -> Iterator[_Set
         taken |= set(units.tolist())
         if decision.decision in OPEN:
             continue
-        rows = np.flatnonzero(np.isin(unit_of, units))
+        rows = np.sort(np.concatenate([in_unit[unit] for unit in units.tolist()]))
         count = np.bincount(annotations.rater[rows], minlength=len(annotations.raters))
         found.append(_Settled(decision, units, rows, count))
         if decision.decision in ("whole", "parts") and not found[-1].is_split:
@@ -491,8 +495,7 @@ def _made(agreement: Agreement, settled: Sequence[_Settled], undecided: str) -> 
     annotated = np.bincount(unit_of, minlength=len(values))
     by_most = 2 * annotated >= (values != NOT_ASSIGNED).sum(axis=1)
     kept = ~is_decided & (~in_dispute | (by_most & (undecided == "majority")))
-    order = np.argsort(unit_of, kind="stable")
-    for unit, rows in enumerate(np.split(order, np.cumsum(annotated)[:-1]) if len(values) else []):
+    for unit, rows in enumerate(rows_by_group(unit_of, len(values))):
         if kept[unit]:
             yield _Outcome(unit, tuple(rows.tolist()), "undecided" if in_dispute[unit] else "agreed")
 

@@ -120,19 +120,19 @@ def forget_unlisted_samples(since: str) -> None:
     connection = database()
     known = set(connection.datasets.distinct("sample_collection_name"))
     for name in set(connection.list_collection_names(filter={"name": {"$regex": "^samples[.]"}})) - known:
-        if _is_made_since(since, ObjectId(name.rpartition(".")[2])):
+        if was_made_since(ObjectId(since), ObjectId(name.rpartition(".")[2])):
             connection.drop_collection(name)
 
 
 def _made_since(since: str, collection: str, name: str, where: Mapping[str, Any] | None = None) -> set[ObjectId]:
     """The ids in a collection that the process which made one made later."""
     later = database()[collection].find({**(where or {}), name: {"$gt": ObjectId(since)}}, {name: True})
-    return {found[name] for found in later if _is_made_since(since, found[name])}
+    return {found[name] for found in later if was_made_since(ObjectId(since), found[name])}
 
 
-def _is_made_since(since: str, other: ObjectId) -> bool:
+def was_made_since(since: ObjectId, other: ObjectId) -> bool:
     """Whether the process which made an id made another one later: five bytes of them are its own."""
-    return str(other)[8:18] == since[8:18] and other > ObjectId(since)
+    return str(other)[8:18] == str(since)[8:18] and other > since
 
 
 def collection_of(dataset: Any) -> Any:

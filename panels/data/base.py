@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import fiftyone.operators as foo
@@ -36,7 +37,7 @@ class Asked:
     def dataset(self) -> Any:
         return self.ctx.dataset
 
-    @property
+    @cached_property
     def lens(self) -> kf.Lens:
         """The filter, as far as the section follows it."""
         parts = {part: self.chosen[part] for part in ("category", "rater", "tag") if part in self.follows}

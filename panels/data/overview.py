@@ -5,7 +5,7 @@ import numpy as np
 import kalos_core.fiftyone as kf
 from kalos_core._agreement import BANDS
 from kalos_core.diagnostics import NarrowedAgreement
-from kalos_core.fiftyone.analyses.summaries import advice_of
+from kalos_core.fiftyone.analyses.summaries import advice_of, disputes_by_run, sentences_of
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.agreement.views import view_of_class, view_worst_first
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
@@ -33,16 +33,17 @@ class OverviewSection(DataSection):
     )
 
     def send(self, asked: Asked) -> Row:
-        dataset, key, lens, run = asked.dataset, asked.analysis.key, asked.lens, asked.run("agreement")
+        dataset, lens, run = asked.dataset, asked.lens, asked.run("agreement")
         found = narrowed_metrics(dataset, run.key, lens)
-        said = kf.overview_of(dataset, key, lens)
+        disputes, changed = disputes_by_run(dataset, asked.analysis), count_changes(dataset, run.key)
+        said = sentences_of(dataset, asked.analysis, lens, disputes, changed)
         habits = [one for one in said if one.leads_to == "Raters" and "kind" in one.arguments]
         return {
             **row_of(found, "alpha", "images", interval="alpha_interval", objects="units"),
             "bands": BANDS,
             "notation": run.metrics["notation"],
             "raters": len(run.metrics["raters"]),
-            "disputes": kf.count_disputes(dataset, run.key),
+            "disputes": disputes[run.key],
             "sentences": {one.leads_to: one.text for one in said if one not in habits},
             "habits": habits,
             "differences": _differences(asked),
@@ -51,7 +52,7 @@ class OverviewSection(DataSection):
             "worst": kf.worst_images(dataset, run.key, WORST, lens=lens),
             "ceiling": _ceiling(asked),
             "advice": _advice(asked),
-            "changed": count_changes(dataset, run.key),
+            "changed": changed,
             "note": run.metrics["note"] or "",
         }
 

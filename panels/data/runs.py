@@ -69,16 +69,16 @@ class RunsSection(PagedSection):
 
 
 def _listed(dataset: Any, runs: list[AnyRun]) -> Row:
-    """The runs of one analysis, or a lone one; `said`: their status and notes."""
-    lead = runs[0]
+    """The runs of one analysis, or a lone one; `said`: their status and notes, and why one cannot be read."""
+    lead = next((run for run in runs if not run.unreadable), runs[0])
     return {
         **row_of(lead, "key", "images"),
         "made": f"{lead.made_at:%Y-%m-%d %H:%M}",
-        "what": [kf.KINDS[run.kind].title for run in runs],
+        "what": [run.title for run in runs],
         "notation": lead.metrics.get("notation", ""),
         "alpha": lead.metrics.get("alpha"),
-        "changed": count_changes(dataset, lead.key),
-        "said": [text for run in runs for text in (run.status, run.note) if text],
+        "changed": None if lead.unreadable else count_changes(dataset, lead.key),
+        "said": [text for run in runs for text in (run.unreadable, run.status, run.note) if text],
     }
 
 

@@ -66,3 +66,15 @@ def test_a_filter_narrows_it_down_and_stays_where_it_is(app: Any, analysed: fo.D
     expect(number).to_have_text(alpha_text(found.alpha))
     app.choose_part("Classes")
     assert app.raters().get_by_role("combobox", name="Class").bounding_box() == place
+
+
+def test_a_section_stands_there_at_the_click_as_the_pointer_asked_for_it(app: Any, analysed: fo.Dataset) -> None:
+    app.open(analysed.name, WORKSPACE)
+    app.expect_section("Overview")
+    with app.page.expect_response(lambda answer: "operators/execute" in answer.url):
+        app.raters().get_by_role("tab", name="Raters", exact=True).hover()
+    app.page.wait_for_timeout(200)
+    app.page.route("**/operators/execute", lambda route: route.abort())  # nothing more is answered
+    app.raters().get_by_role("tab", name="Raters", exact=True).click()
+    expect(app.raters().get_by_role("main", name="Raters")).to_contain_text("with the others")
+    app.page.unroute("**/operators/execute")

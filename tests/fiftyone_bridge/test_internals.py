@@ -118,6 +118,7 @@ def test_samples_that_no_data_set_lists_are_forgotten(dataset):
     for name in kept:
         connection.drop_collection(name)
     listed.delete()
+    assert [internals.was_made_since(ObjectId(since), made) for made in (before, own, another)] == [False, True, False]
 
 
 def test_the_collection_of_samples_and_what_is_held_of_them(dataset):

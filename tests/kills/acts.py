@@ -18,8 +18,6 @@ from PIL import Image
 import kalos_core.fiftyone as kf
 from kalos_core import KalosError
 from kalos_core.fiftyone.deciding.decide import carry_decisions
-from kalos_core.fiftyone.deciding.results import settle_hand_over
-from kalos_core.fiftyone.importing.life import find_dataset
 from kalos_core.fiftyone.runs.stored import describe_run
 from tests.fiftyone_bridge.back_end import STUB
 from tests.fiftyone_bridge.lively import RATERS, lively
@@ -37,15 +35,11 @@ QUICK: dict[str, Any] = {"raters": RATERS, "bootstrap": 0}
 FEW: dict[str, Any] = {"subsets": 3, "fraction": 0.6}
 
 
-def _list_runs(name: str) -> None:
-    kf.list_runs(fo.load_dataset(name))
-
-
-def _begin_to_load(name: str) -> None:
-    """What every load does first."""
-    find_dataset(name)
-    if fo.dataset_exists(name):
-        _list_runs(name)
+def look() -> None:
+    """Look at all data sets: the least after which nothing half done is left."""
+    for name in fo.list_datasets():
+        if fo.dataset_exists(name):  # it may have gone with the look at another one
+            kf.list_runs(fo.load_dataset(name))
 
 
 @dataclass(frozen=True)
@@ -64,8 +58,6 @@ class Act:
         nothing, or it does more.
     back : callable, optional
         What takes it back, so that nothing of it is left.
-    look : callable
-        Told the name of a data set: the least after which nothing half done is left.
     app : bool
         Whether it is about what only the App reads.
     """
@@ -76,7 +68,6 @@ class Act:
     before: tuple[Doing, ...] = ()
     again: str = "refused"
     back: Doing | None = None
-    look: Callable[[str], Any] = _list_runs
     app: bool = False
 
 
@@ -229,13 +220,6 @@ def _handed_over(samples: Any, _: Path) -> Any:
     return kf.hand_over(samples, "run", "arbiter", backend="stub")
 
 
-def _begin_to_hand_over(name: str) -> None:
-    """What every hand-over does first."""
-    fo.annotation_config.backends["stub"] = STUB
-    settle_hand_over(fo.load_dataset(name))
-    _list_runs(name)
-
-
 def _not_handed_over(samples: Any, _: Path) -> None:
     samples.delete_annotation_run("arbiter")
 
@@ -300,12 +284,12 @@ ACTS = [
     Act("delete truth of pixels", "masks", delete, (_pixel_truth,)),
     Act("delete noise", "objects", delete, (_noise,)),
     Act("delete analysis", "objects", delete, (_analyse,)),
-    Act("load", "files", _load, look=_begin_to_load),
-    Act("load a new data set", "files", _load_new, look=_begin_to_load),
-    Act("load masks", "files", _load_masks, look=_begin_to_load),
-    Act("load a table", "files", _load_table, look=_begin_to_load),
+    Act("load", "files", _load),
+    Act("load a new data set", "files", _load_new),
+    Act("load masks", "files", _load_masks),
+    Act("load a table", "files", _load_table),
     Act("report", "objects", _report, (_analyse_little,), "same"),
-    Act("hand over", "objects", _handed_over, (agreement,), back=_not_handed_over, look=_begin_to_hand_over),
+    Act("hand over", "objects", _handed_over, (agreement,), back=_not_handed_over),
     Act("delegated agreement", "objects", _delegated, (_queued,), back=delete),
     Act("export", "objects", _export, (agreement, decide), "same"),
 ]

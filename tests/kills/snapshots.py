@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +23,7 @@ OF_TIME = {"last_deletion_at"}
 OF_APP = {"app_config", *OF_TIME}
 """Of a data set, what only the App reads."""
 
-STORES = re.compile(r"runs$|(fs|kalos)\.(files|chunks)$")
+STORES = re.compile(r"runs$|kalos\.making$|(fs|kalos)\.(files|chunks)$")
 """Collections that are there from the first run on."""
 
 ID = re.compile(r"[0-9a-f]{24}")
@@ -136,8 +137,9 @@ def compared(snapshot: Snapshot, before: Snapshot, app: bool = False) -> dict[st
         return ID.sub(lambda found: named(found[0]), DRAFT.sub(".<draft>", value))
 
     def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {text(key): plain(entry) for key, entry in value.items() if key not in PROCESS}
+        if isinstance(value, dict):  # of seals, which are of ids and times, too, only the names
+            entries = ((key, sorted(of) if key == "seal" else of) for key, of in value.items())
+            return {text(key): plain(entry) for key, entry in entries if key not in PROCESS}
         if isinstance(value, list):
             return [plain(entry) for entry in value]
         if isinstance(value, ObjectId):
@@ -162,6 +164,24 @@ def compared(snapshot: Snapshot, before: Snapshot, app: bool = False) -> dict[st
         inside = {path: value for path, value in found.items() if isinstance(value, bytes)}
         found |= {path: own.sub(lambda at: number[at[0].decode()].encode(), value) for path, value in inside.items()}
     return found | {f"file {text(name)}": content for name, content in snapshot.files.items()}
+
+
+def counted(snapshot: Snapshot) -> Counter[str]:
+    """Number of documents, fields of data sets, indexes and files."""
+    fields = sum(len(document["sample_fields"]) for document in snapshot.documents.get("datasets", ()))
+    return Counter(
+        documents=sum(map(len, snapshot.documents.values())),
+        fields=fields,
+        indexes=sum(map(len, snapshot.indexes.values())),
+        files=len(snapshot.files),
+    )
+
+
+def without_document(snapshot: Snapshot) -> list[str]:
+    """Runs that a data set lists and that have no document."""
+    there = {document["_id"] for document in snapshot.documents.get("runs", ())}
+    listed = (document["runs"] for document in snapshot.documents["datasets"])
+    return [key for runs in listed for key, run in runs.items() if run not in there]
 
 
 def dangling(snapshot: Snapshot) -> list[str]:

@@ -15,7 +15,7 @@ from tests.fiftyone_environment import FOLDER
 from tests.kills.acts import ACTS, Act
 from tests.kills.processes import Place, import_all
 from tests.kills.server import Server
-from tests.kills.trial import EMPTY, GONE, LATER, WHOLE, Trial, everywhere, spread
+from tests.kills.trial import GONE, WHOLE, Trial, everywhere, spread
 from tests.tiers import extended
 
 BY_NAME = {act.name: act for act in ACTS}
@@ -24,7 +24,6 @@ LIKE_OTHERS = (
     "delete analysis",
 )  # fmt: skip
 """Acts that do what another does, on less or in another scene."""
-MAKING = ("load a new data set", "load masks")
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +51,12 @@ def trial(request: pytest.FixtureRequest, try_out: Callable[[Act], Trial]) -> It
     indirect=True,
 )
 def test_killed(trial: Trial, pytestconfig: pytest.Config) -> None:
-    """In the middle; of a full run at the first and the last step, too."""
+    """In the middle; of a full run at the first and the last step, too. After one look nothing or all of it is left."""
     count = len(trial.steps)
     steps = spread(count, 3) if pytestconfig.getoption("--all") else [count // 2]
     tally = everywhere(trial, trial.killed_at, steps)
     assert tally.wrong == []
-    assert set(tally.left) <= {GONE, LATER, WHOLE} | ({EMPTY} if trial.act.name in MAKING else set())
+    assert set(tally.left) <= {GONE, WHOLE}
     assert sum(tally.left.values()) == len(steps)
 
 
@@ -65,7 +64,7 @@ def test_killed(trial: Trial, pytestconfig: pytest.Config) -> None:
 def test_a_full_disk(trial: Trial) -> None:
     tally = everywhere(trial, trial.full_at, [len(trial.steps) // 2])
     assert tally.wrong == []
-    assert set(tally.left) <= {GONE, LATER, WHOLE}
+    assert set(tally.left) <= {GONE, WHOLE}
 
 
 @extended

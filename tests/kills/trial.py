@@ -7,22 +7,27 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import fiftyone as fo
 import numpy as np
 
-from tests.kills.acts import SCENES, Act, Doing, agreement, dataset, delete, pixels, rater_fields
+from tests.kills.acts import SCENES, Act, Doing, dataset, look, rater_fields
 from tests.kills.processes import Ended, Place, Process, run
 from tests.kills.server import Server
-from tests.kills.snapshots import Snapshot, compared, connect, dangling, difference, labels_of
+from tests.kills.snapshots import (
+    Snapshot,
+    compared,
+    connect,
+    counted,
+    dangling,
+    difference,
+    labels_of,
+    without_document,
+)
 from tests.kills.trouble import Pause, full_disk, no_more_trouble, restart
 
-GONE, WHOLE, LATER = "nothing", "whole", "nothing, once more is written"
+GONE, WHOLE = "nothing", "whole"
 """What is left of an act after the next look."""
-EMPTY = "an empty data set"
-"""What FiftyOne leaves of making one; the same act goes on with it."""
-ONE_MORE = ("datasets[1].", "samples.<", "indexes of samples.<")
-LOOSE = ("file .<draft>", "runs[", "kalos.", "fs.", "runs", "indexes of kalos.", "indexes of fs.", "indexes of runs")
-"""What may wait for the next run, or the same file, that is written: files and records of no run, which nobody sees."""
+DRAFT = "file .<draft>"
+"""What waits for the same file to be written: a draft beside it, which nobody reads."""
 
 Known = dict[tuple[str | Doing, ...], Snapshot]
 """A scene and what was done in it -> what is there then."""
@@ -95,8 +100,8 @@ class Trial:
         return Process(self.place, work, at, prepare=lambda: held.append(dataset()), **then)
 
     def look(self) -> Ended:
-        """Look at all data sets as the act's next of kin does, in a process of its own."""
-        return self._in_child(lambda: [self.act.look(name) for name in fo.list_datasets()])
+        """Look at all data sets once, in a process of its own."""
+        return self._in_child(look)
 
     def take_back(self) -> list[str]:
         """What is left of the act once it is taken back; nothing where there is no way."""
@@ -155,34 +160,16 @@ class Trial:
 
     def left(self) -> tuple[str, list[str]]:
         """What is left of the act: a word for it, or how it differs from what was there before and from all of it."""
-        now = self._compared(self.snapshot())
+        snapshot = self.snapshot()
+        now = {path: value for path, value in self._compared(snapshot).items() if not path.startswith(DRAFT)}
         nothing, whole = difference(self.undone, now), difference(self.done, now)
         if not nothing:
             return GONE, []
         if not whole:
             return WHOLE, []
-        if all(map(_is_loose, nothing)):
-            return LATER, []
-        if all(map(_is_loose, whole)):
-            return WHOLE, self._once_more(whole)
-        if all(line.startswith(ONE_MORE) for line in nothing) and self._is_empty():
-            return EMPTY, []
-        return "half", [f"before: {line}" for line in nothing[:12]] + [f"whole: {line}" for line in whole[:12]]
-
-    def _once_more(self, loose: list[str]) -> list[str]:
-        """What of some records that nobody sees is still there once a run was written, and deleted again."""
-        written = pixels if self.act.scene == "masks" else agreement
-        self._in_child(lambda: written(dataset(), self.place.folder))
-        self._in_child(lambda: delete(dataset(), self.place.folder))
-        left = difference(self.done, self._compared(self.snapshot()))
-        return [line for line in left if line in loose]
-
-    def _is_empty(self) -> bool:
-        """Whether a data set that was not there before has no samples and nothing of ours."""
-        found = self.snapshot().documents
-        known = {document["_id"] for document in self.before.documents["datasets"]}
-        new = [document for document in found["datasets"] if document["_id"] not in known]
-        return all(not document["info"] and not found.get(document["sample_collection_name"]) for document in new)
+        more = counted(snapshot) - counted(self.after if len(whole) < len(nothing) else self.before)
+        lines = [f"before: {line}" for line in nothing[:12]] + [f"whole: {line}" for line in whole[:12]]
+        return "half", [f"too many: {dict(more)}", *lines]
 
     def changed_labels(self) -> list[str]:
         """Labels of raters that are not as they were, byte by byte, but for attributes that runs write on them."""
@@ -198,6 +185,7 @@ class Trial:
     def after_trouble(self, wrong: list[str]) -> tuple[str, list[str]]:
         """Whatever happened to the act: what is left of it, and what is wrong; then the act is done again."""
         wrong = wrong + [f"changed: {key}" for key in self.changed_labels()]
+        wrong += [f"listed without its document: {key}" for key in without_document(self.snapshot())]
         found: tuple[str, list[str]]
         try:
             self.look()
@@ -216,7 +204,6 @@ class Trial:
             more.append(f"again: {again.error}\n{again.said[-1500:]}")
         if not (word == WHOLE and self.act.again == "more"):
             lines = difference(self.done, self._compared(self.snapshot()))
-            lines = [line for line in lines if not (word == EMPTY and line.startswith("indexes of samples.<"))]
             more += [f"again: {line}" for line in lines[:12]]
         return word, wrong + more
 
@@ -256,11 +243,6 @@ def not_ours(ended: Ended) -> list[str]:
     if ended.code or (ended.error is not None and not ended.is_ours):
         return [f"ended with {ended.code}, {ended.error}\n{ended.said[-1500:]}"]
     return []
-
-
-def _is_loose(line: str) -> bool:
-    """Whether a difference is something new that nobody sees."""
-    return line.startswith(LOOSE) and ": 'absent' -> " in line
 
 
 def no_answer(_: Any) -> None:

@@ -10,6 +10,8 @@ import pytest
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError
+from kalos_core.fiftyone.dataset.document import touch
+from kalos_core.fiftyone.internals import database, id_of
 from kalos_core.fiftyone.kinds.agreement.views import view_worst_first
 from kalos_core.fiftyone.runs.stored import describe_run
 from tests.fiftyone_bridge.quiz import quiz
@@ -38,7 +40,32 @@ def test_before_any_run_it_says_which_raters_were_found(dataset: fo.Dataset) -> 
     assert start["found"][0].startswith("2 raters, boxes, 6 images")
     asked = panel.send("prompt", operator="analyse", given=start["given"])
     assert prompted(asked) == ("analyse", {"raters": list(RATERS)})
-    assert Workbench(fo.Dataset()).load().frame["start"] == {"found": [], "given": {}}
+    assert Workbench(fo.Dataset()).load().frame["start"] == {"found": [], "given": {}, "unreadable": []}
+
+
+def test_runs_that_cannot_be_read_are_named_and_can_be_deleted(own: fo.Dataset) -> None:
+    """Beside others in *Runs*; where there is no other, on the first page."""
+    every, runs = kf.list_runs(own), database().runs
+
+    def damage(keys: list[str]) -> None:
+        runs.update_many({"key": {"$in": keys}, "_dataset_id": id_of(own)}, {"$set": {"config.images": "many"}})
+        touch(own)
+
+    key = kf.list_analyses(own)[-1].key
+    damage([key])
+    panel = Workbench(own).load()
+    assert key not in [name for name, _ in panel.frame["analyses"]]
+    rows = {row["key"]: row for row in opened(own, "Runs").record["shown"]["runs"]}
+    assert [row["changed"] for name, row in rows.items() if name == key] in ([None], [])
+    assert any("'images' was changed or lost" in text for row in rows.values() for text in row["said"])
+    damage(every)
+    start = Workbench(own).load().frame["start"]
+    assert {run["key"] for run in start["unreadable"]} == set(every)
+    while every := kf.list_runs(own):
+        assert f"{every[0]} cannot be read" in form("delete_run", own, {"run_key": every[0]})["unreadable"].view.label
+        post("delete_run", own, {"run_key": every[0]})
+    own.reload()
+    assert own.list_runs() == []
 
 
 def test_the_newest_analysis_is_shown_and_an_old_one_can_be_chosen(own: fo.Dataset) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import kalos_core.calibration
@@ -10,7 +11,7 @@ from kalos_core.calibration import ThresholdAdvice
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.lens import Lens
 from kalos_core.fiftyone.deciding.kinds import is_decidable
-from kalos_core.fiftyone.deciding.queue import count_disputes
+from kalos_core.fiftyone.deciding.queue import DisputeCount, count_disputes
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
 from kalos_core.fiftyone.kinds.pixels.kind import pixel_classes
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
@@ -113,19 +114,30 @@ def overview_of(samples: Any, key: str, lens: Lens = Lens()) -> list[Statement]:
     >>> dataset.delete()
     """
     analysis = find_analysis(samples, key)
+    newest = analysis.run("agreement") or next(iter(analysis.runs.values()))
+    return sentences_of(samples, analysis, lens, disputes_by_run(samples, analysis), count_changes(samples, newest.key))
+
+
+def disputes_by_run(samples: Any, analysis: Analysis) -> dict[str, DisputeCount]:
+    """Key of each run of an analysis with units in dispute -> how many decisions it needs."""
+    return {run.key: count_disputes(samples, run.key) for run in analysis.runs.values() if is_decidable(run)}
+
+
+def sentences_of(
+    samples: Any, analysis: Analysis, lens: Lens, disputes: Mapping[str, DisputeCount], changed: int
+) -> list[Statement]:
+    """As `overview_of`, with the disputes and the edited samples as they were counted."""
     agreement, variations, ceiling = map(analysis.run, ("agreement", "variations", "convergence"))
-    part = narrowed_metrics(samples, agreement.key, lens) if agreement else None
-    found = narrowed_variations(samples, variations.key, lens) if variations else None
-    newest = agreement or next(iter(analysis.runs.values()))
+    counts = disputes.values()
     return [
         *_of_labels(samples, analysis),
         *_of_masks(samples, analysis),
         *kalos_core.statements.statements(
-            part,
-            found,
+            narrowed_metrics(samples, agreement.key, lens) if agreement else None,
+            narrowed_variations(samples, variations.key, lens) if variations else None,
             ceiling.metrics["whole"] if ceiling else None,
-            _decisions(samples, analysis),
-            count_changes(samples, newest.key),
+            (sum(of.all for of in counts), sum(of.decided for of in counts)) if counts else None,
+            changed,
             ceiling.metrics["how"] if ceiling else "",
             advice_of(samples, analysis),
         ),
@@ -145,13 +157,6 @@ def _of_labels(samples: Any, analysis: Analysis) -> list[Statement]:
 def _of_masks(samples: Any, analysis: Analysis) -> list[Statement]:
     run = analysis.run("pixels")
     return [] if run is None else statements_on_pixels(pixel_classes(load_details(samples, run.key).details))
-
-
-def _decisions(samples: Any, analysis: Analysis) -> tuple[int, int] | None:
-    """How many decisions the runs of an analysis need, and how many are made; None where nothing can be decided."""
-    runs = [run for run in analysis.runs.values() if is_decidable(run)]
-    counted = [count_disputes(samples, run.key) for run in runs]
-    return (sum(of.all for of in counted), sum(of.decided for of in counted)) if counted else None
 
 
 def advice_of(samples: Any, analysis: Analysis) -> ThresholdAdvice | None:

@@ -23,7 +23,7 @@ from kalos_core.fiftyone.dataset.masks import Stacks, open_masks
 from kalos_core.fiftyone.dataset.raters import class_names, label_fields
 from kalos_core.fiftyone.deciding.units import MatchedUnits, raters_in
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT
-from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, read_sample, report_of_labels
+from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, labels_of, report_of_labels
 from kalos_core.fiftyone.kinds.image_labels.kind import LABEL_AGREEMENT
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, has_regions
 from kalos_core.fiftyone.runs.kept import kept
@@ -175,13 +175,13 @@ class _OfObjects(Decidable):
         return [{f"{path}._id": {"$in": ids}} for path in self.paths.values()]
 
     def of_sample(self, sample_id: str) -> MatchedUnits:
-        return MatchedUnits.of_labels(read_sample(self.samples, self.run.key, sample_id), self.run)
+        return MatchedUnits.of_labels(labels_of(self.run, sample_id), self.run)
 
     def of_all(self) -> MatchedUnits:
-        return MatchedUnits.of_arrays(self.run)
+        return kept(self.samples, self.run, "matched", lambda: MatchedUnits.of_arrays(self.run))
 
     def seen(self, sample_id: str, variations_key: str | None) -> SeenSample:
-        labels = read_sample(self.samples, self.run.key, sample_id)
+        labels = labels_of(self.run, sample_id)
         report = report_of_labels(self.samples, labels, self.run.key, variations_key)
         (path,) = labels.view.values("filepath")
         table, matched = labels.annotations, MatchedUnits.of_labels(labels, self.run)

@@ -167,18 +167,26 @@ class DisputeCount:
 def count_disputes(samples: Any, key: str) -> DisputeCount:
     """How many decisions an agreement or its regions in dispute need, and how far they are; the database counts."""
     queue = load_decidable(samples, key).names.queue
-    states = {"$addToSet": f"${queue}.state"}
-    together = {"sample": "$_id", "unit": f"${queue}.together"}
-    first = {"$switch": {"branches": [{"case": {"$in": [state, "$states"]}, "then": state} for state in QUEUED]}}
+    is_open, is_waiting = (_together(queue, state) for state in (OPEN, WAITING))
+    waiting = {"$size": {"$setDifference": [is_waiting, is_open]}}
+    of_sample = {"all": {"$size": _together(queue)}, "open": {"$size": is_open}, "waiting": waiting}
     stages = [
         {"$project": {queue: True}},
-        {"$unwind": f"${queue}"},
-        {"$group": {"_id": together, "states": states}},
-        {"$sortByCount": first},
+        {"$match": {f"{queue}.0": {"$exists": True}}},
+        {"$project": of_sample},
+        {"$group": {"_id": None, **{name: {"$sum": f"${name}"} for name in of_sample}}},
     ]
-    found = {entry["_id"]: entry["count"] for entry in collection(samples).aggregate(stages)}
-    counts = [found.get(state, 0) for state in (DECIDED, WAITING, OPEN)]
-    return DisputeCount(sum(counts), *counts)
+    found = next(iter(collection(samples).aggregate(stages)), dict.fromkeys(of_sample, 0))
+    decided = found["all"] - found["open"] - found["waiting"]
+    return DisputeCount(found["all"], decided, found["waiting"], found["open"])
+
+
+def _together(queue: str, state: str | None = None) -> dict[str, Any]:
+    """Of a sample, what is decided together, each once: all, or where a unit has a state."""
+    entries: Any = f"${queue}"
+    if state is not None:
+        entries = {"$filter": {"input": entries, "as": "entry", "cond": {"$eq": ["$$entry.state", state]}}}
+    return {"$setUnion": {"$map": {"input": entries, "as": "entry", "in": "$$entry.together"}}}
 
 
 def view_of_queue(

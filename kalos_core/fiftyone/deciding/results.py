@@ -18,6 +18,7 @@ from kalos_core.fiftyone.deciding.queue import view_of_queue
 from kalos_core.fiftyone.internals import forget_unlisted, has_annotation_results, root_of
 from kalos_core.fiftyone.kinds.agreement.values import OPEN
 from kalos_core.fiftyone.runs.explaining import explained
+from kalos_core.fiftyone.runs.upkeep import LEFT_BEHIND
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 from kalos_core.text import markdown_source
 
@@ -211,6 +212,9 @@ def settle_hand_over(dataset: Any) -> None:
         dataset.delete_annotation_run(key)
     forget_unlisted(dataset, key, record["writer"]["work"])
     update_info(dataset, handing_over=None)
+
+
+LEFT_BEHIND.append(settle_hand_over)
 
 
 def _said(error: Exception) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings
 from kalos_core.annotations import Annotations, object_array
+from kalos_core.arrays import rows_by_group
 from kalos_core.decisions.objects import joined_units
 from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.kinds.agreement.sample import units_on
@@ -128,8 +129,7 @@ class MatchedUnits:
 
     @cached_property
     def _rows(self) -> list[NDArray[np.intp]]:
-        order = np.argsort(self.unit_of, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(self.unit_of, minlength=len(self.number)))[:-1])
+        return rows_by_group(self.unit_of, len(self.number))
 
     def labels(self, units: Iterable[int]) -> list[str]:
         """Ids of all labels of some units."""
@@ -143,10 +143,10 @@ class MatchedUnits:
         """Rater who was assigned -> the classes of what they annotated in some units; none for no object."""
         chosen, table = sorted(units), self.annotations
         given: dict[str, tuple[str, ...]] = {}
-        inside = np.isin(self.unit_of, chosen)
+        rows = np.array(sorted(row for unit in chosen for row in self._rows[unit]), dtype=np.intp)
         for rater, name in enumerate(table.raters.tolist()):
             if (self.units.values[chosen, rater] != NOT_ASSIGNED).any():
-                own = table.category[inside & (table.rater == rater)]
+                own = table.category[rows[table.rater[rows] == rater]]
                 given[name] = tuple(table.categories[own].tolist())
         return given
 

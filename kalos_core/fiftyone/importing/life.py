@@ -1,12 +1,12 @@
 """The life of a load: noted in the data set before its first write, so that one that was cut off is recognised.
 
-The next load undoes what a dead process left half done; a load that fails undoes itself.
+Whoever next loads, lists or deletes runs undoes what a dead process left half done; a load that fails undoes itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -33,8 +33,9 @@ from kalos_core.fiftyone.dataset.opened import check_assigned_field
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, forget_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.dataset.writing import Progress, write_documents
-from kalos_core.fiftyone.internals import database, delete_fields, forget_unlisted_samples
+from kalos_core.fiftyone.internals import database, delete_fields, forget_unlisted_samples, id_of, was_made_since
 from kalos_core.fiftyone.runs.explaining import explained
+from kalos_core.fiftyone.runs.upkeep import LEFT_BEHIND
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 from kalos_core.readers.images import KnownImages
 from kalos_core.results import Result
@@ -151,24 +152,58 @@ def loading(
             _finish(dataset, record)
 
 
-def undo_dead_load(dataset: Any) -> bool:
-    """Undo what a dead process left half loaded; whether the data set itself is gone with it.
+def undo_dead_load(dataset: Any) -> None:
+    """Undo what a dead process left half loaded; a data set that it was making goes with it.
 
     Warns
     -----
     KalosWarning
         If there was such a load.
     """
+    _forget_unclaimed()
+    if dataset.deleted:
+        return
     refresh(dataset)
     record = read_info(dataset).get("load")
     if record is None or is_alive(record["writer"]):
-        return False
+        return
     if record["is_complete"]:
         _finish(dataset, record)
-        return False
+        return
     warn(f"dataset: an earlier load into {dataset.name!r} was cut off half-way; what it left is removed first")
     _undo(dataset, record)
-    return bool(record["is_new"])
+
+
+LEFT_BEHIND.append(undo_dead_load)
+
+MAKING = "kalos.making"
+"""Collection of the data sets that loads are making and have not claimed yet: their names, and who makes them."""
+
+
+@contextmanager
+def _noted(name: str) -> Iterator[None]:
+    """Note that this process makes a data set, until it is claimed or gone."""
+    with writing_now() as writer:
+        note = {"_id": ObjectId(writer["work"]), "name": name, "writer": dict(writer)}
+        with explained(None, "no data set was made"):
+            journaled(database()[MAKING]).insert_one(note)
+        try:
+            yield
+        finally:
+            with suppress(PyMongoError):  # what stays is swept by the next look at a data set
+                database()[MAKING].delete_one({"_id": note["_id"]})
+
+
+def _forget_unclaimed() -> None:
+    """Delete the empty data sets of processes that died before they claimed them."""
+    for note in database()[MAKING].find():
+        if is_alive(note.get("writer")):
+            continue
+        if fo.dataset_exists(note["name"]):
+            made = fo.load_dataset(note["name"])
+            if was_made_since(note["_id"], id_of(made)) and not made.count() and not read_info(made):
+                made.delete()
+        database()[MAKING].delete_one({"_id": note["_id"]})
 
 
 def _finish(dataset: Any, record: Mapping[str, Any]) -> None:
@@ -225,28 +260,45 @@ def find_dataset(dataset: Any) -> Any:
     if dataset is not None and not isinstance(dataset, (str, fo.Dataset)):
         raise InputError(f"dataset: expected a name or a data set, got {type(dataset).__name__}")
     if isinstance(dataset, str):
+        _forget_unclaimed()
         dataset = fo.load_dataset(dataset) if fo.dataset_exists(dataset) else None
-    return None if dataset is None or undo_dead_load(dataset) else dataset
+    if dataset is not None:
+        undo_dead_load(dataset)
+    return None if dataset is None or dataset.deleted else dataset
 
 
 @contextmanager
 def opened(dataset: Any, persistent: bool) -> Iterator[tuple[Any, bool]]:
     """A data set as `find_dataset` finds it, or a new one of that name, which goes if the block fails; whether new."""
     name = dataset.name if isinstance(dataset, fo.Dataset) else dataset
-    try:
+    with _a_name_it_takes(name):
         found = find_dataset(dataset)
-        target = _make(fo.get_default_dataset_name() if name is None else name, persistent) if found is None else found
+    if found is not None:
+        with explained(found, "nothing of this load is kept"):
+            yield found, False
+        return
+    name = fo.get_default_dataset_name() if name is None else name
+    with _noted(name):
+        with _a_name_it_takes(name):
+            made = _make(name, persistent)
+        with explained(made, "nothing of this load is kept"):
+            try:
+                yield made, True
+            except BaseException:
+                if not made.deleted and not _is_loaded(made):
+                    made.delete()
+                raise
+
+
+@contextmanager
+def _a_name_it_takes(name: Any) -> Iterator[None]:
+    """Refuse a name that FiftyOne cannot store, or write into an address."""
+    try:
+        yield
     except KalosError:
         raise
-    except ValueError as error:  # FiftyOne's, of a name that it cannot write into an address
+    except ValueError as error:
         raise InputError(f"dataset: expected a name that FiftyOne takes, got {repr_of(name)}: {error}") from error
-    with explained(target, "nothing of this load is kept"):
-        try:
-            yield target, found is None
-        except BaseException:
-            if found is None and not target.deleted and not _is_loaded(target):
-                target.delete()
-            raise
 
 
 def _is_loaded(dataset: Any) -> bool:

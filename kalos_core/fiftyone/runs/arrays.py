@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -31,11 +32,15 @@ def store_arrays(owner: ObjectId, arrays: Mapping[str, NDArray[Any]], writer: Ma
             stored = narrow(array)
             lines = np.atleast_1d(stored)
             at_once = max(1, AT_ONCE // max(lines[:1].nbytes, 1))
+            crc = 0
             for begin in range(0, len(lines), at_once):
-                file.write(lines[begin : begin + at_once].tobytes())
-            index[name] = [at, stored.dtype.str, array.dtype.str, list(array.shape)]
+                content = lines[begin : begin + at_once].tobytes()
+                crc = zlib.crc32(content, crc)
+                file.write(content)
+            index[name] = [at, stored.dtype.str, array.dtype.str, list(array.shape), crc]
             at += stored.nbytes
         file.index = json.dumps(index)
+        file.check = zlib.crc32(file.index.encode())
 
 
 def narrow(array: NDArray[Any]) -> NDArray[Any]:
@@ -72,24 +77,34 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
         try:
             return _files().get(ObjectId(self._id))
         except (gridfs.errors.NoFile, TypeError):
-            raise InputError(
-                f"run {self._run_key!r}: its stored result is gone; delete the run and compute it again"
-            ) from None
+            raise self._lost("is gone") from None
 
     @cached_property
     def _index(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self._file.index)
+        index, check = (getattr(self._file, name, None) for name in ("index", "check"))
+        if not isinstance(index, str) or check != zlib.crc32(index.encode()):
+            raise self._lost("is damaged")
+        found: dict[str, Any] = json.loads(index)
         return found
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in self._fetched:
-            at, kind, wide, shape = self._index[name]
+            at, kind, wide, shape, crc = self._index[name]
             dtype = np.dtype(kind)
-            self._file.seek(at)
-            content = self._file.read(dtype.itemsize * int(np.prod(shape, dtype=np.int64)))
+            size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+            try:
+                self._file.seek(at)
+                content = self._file.read(size)
+            except (gridfs.errors.GridFSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+                raise self._lost("is damaged") from None
+            if len(content) != size or zlib.crc32(content) != crc:
+                raise self._lost("is damaged")
             array = np.frombuffer(content, dtype).reshape(shape)
             self._fetched[name] = array.astype(wide, copy=False)
         return self._fetched[name]
+
+    def _lost(self, how: str) -> InputError:
+        return InputError(f"run {self._run_key!r}: its stored result {how}; delete the run and compute it again")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
@@ -100,24 +115,30 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
 
 def delete_arrays(owner: ObjectId, file: str) -> None:
     """Delete the file of a run, or what there is of one half written; not that of another data set."""
-    found = database()[BUCKET].files.find_one({"_id": ObjectId(file)}, {"metadata.dataset": True})
-    if found is None or found["metadata"]["dataset"] == owner:
+    found = database()[BUCKET].files.find_one({"_id": ObjectId(file)}, {"metadata": True})
+    if found is None or _about(found).get("dataset") in (None, owner):
         drop(file)
 
 
-def orphans(known: Collection[str], of: Any = None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def orphans(known: Collection[str], of: Any) -> Iterator[tuple[str, Any]]:
     """Files of no run, with their writers.
 
     Parameters
     ----------
     known : collection of str
         The files of all runs.
-    of : id, optional
-        Only files that were written for this data set.
+    of : object
+        The id of the data set that they were written for, or a condition of it.
     """
-    for found in _files().find({} if of is None else {"metadata.dataset": of}):
-        if str(found._id) not in known:
-            yield str(found._id), found.metadata["writer"]
+    for found in database()[BUCKET].files.find({"metadata.dataset": of}, {"metadata": True}):
+        if str(found["_id"]) not in known:
+            yield str(found["_id"]), _about(found).get("writer")
+
+
+def _about(file: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The data set and the writer of a file; nothing where that is damaged."""
+    about = file.get("metadata")
+    return about if isinstance(about, dict) else {}
 
 
 def drop(file: str) -> None:

@@ -12,9 +12,9 @@ import fiftyone as fo
 
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import FieldArguments, collection
-from kalos_core.fiftyone.dataset.document import own_runs, refresh
+from kalos_core.fiftyone.dataset.document import own_runs, refresh, stored_document
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, derive_field_names, label_fields
-from kalos_core.fiftyone.internals import attributes_of, root_of
+from kalos_core.fiftyone.internals import LISTS, attributes_of, root_of
 
 NUMBER: FieldArguments = {"ftype": fo.FloatField}
 WHOLE: FieldArguments = {"ftype": fo.IntField}
@@ -174,8 +174,7 @@ def check_run_key(samples: Any, run_key: object) -> None:
     run_key = _check_spelling(run_key)
     dataset = root_of(samples)
     refresh(dataset)
-    taken = {*dataset.list_runs(), *dataset.list_evaluations(), *dataset.list_brain_runs()}
-    if run_key in taken or run_key in dataset.list_annotation_runs():
+    if any(run_key in of for of in stored_document(dataset, *LISTS).values() if isinstance(of, dict)):
         raise InputError(f"run key: {run_key!r} is the key of another run; choose another or delete that run first")
     names = RunNames(run_key)
     wanted = {*names.of_samples, *names.of_labels}

@@ -25,6 +25,7 @@ from kalos_core.fiftyone.dataset.database import (
     server,
 )
 from kalos_core.fiftyone.dataset.document import METHOD, StoredRun, own_runs, register_run, set_config
+from kalos_core.fiftyone.dataset.formats import COMPLETE, WRITING, Writer
 from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.dataset.samples import check_samples, unmeasured
 from kalos_core.fiftyone.dataset.writing import NOTHING, Values, names_in, write_values
@@ -41,7 +42,7 @@ from kalos_core.fiftyone.runs.progress import Progress, Report
 from kalos_core.fiftyone.runs.records import details_to_arrays, keyless
 from kalos_core.fiftyone.runs.table import Details, Kind, Metrics, Read, Result, Run, Settings
 from kalos_core.fiftyone.runs.upkeep import forget_deleted, remove_run, sweep
-from kalos_core.fiftyone.runs.writers import COMPLETE, WRITING, Writer, writing_now
+from kalos_core.fiftyone.runs.writers import writing_now
 
 READING, COMPARING, STORING = 0.0, 0.2, 0.7
 """Share of the work of an analysis done when each step begins."""
@@ -52,7 +53,7 @@ def analysing(samples: Any, run_key: str, progress: Progress | bool | None) -> I
     """What every analysis begins with: samples that can be read, a key that is free, somebody to tell of progress."""
     with Report(progress) as report, explained(samples):
         check_samples(samples)
-        sweep(id_of(root_of(samples)))
+        sweep(root_of(samples))
         check_run_key(samples, run_key)
         unknown = unmeasured(samples)
         also = f", and the size of {number_of(unknown, 'image')} that FiftyOne does not know" if unknown else ""
@@ -170,6 +171,7 @@ def writing(
             "folder": None if folder is None else str(folder),
             "arrays": str(ObjectId()),  # its file has this id: what is half written of it is found by it
             "metrics": {},
+            "given": {},
             "analysis": together and together.analysis,
             "note": "",
             "review": "",
@@ -256,7 +258,7 @@ def listing_own() -> Iterator[None]:
         _LISTS_OWN.reset(token)
 
 
-def is_listed(config: Any) -> bool:
-    """Whether a run is complete, or one of those of `listing_own`."""
+def is_listed(run: StoredRun) -> bool:
+    """Whether nobody is writing or deleting a run, or it is one of those of `listing_own`."""
     together = _TOGETHER.get() if _LISTS_OWN.get() else None
-    return bool(config.status == COMPLETE or (together is not None and config.writer == together.writer))
+    return bool(run.config.status == COMPLETE or (together is not None and run.config.writer == together.writer))

@@ -12,7 +12,8 @@ from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, check_text, listed, lookup
 from kalos_core.fiftyone.dataset.database import edited_since
-from kalos_core.fiftyone.dataset.document import METHOD, StoredRun, own_runs, set_config
+from kalos_core.fiftyone.dataset.document import StoredRun, own_runs, set_config
+from kalos_core.fiftyone.dataset.formats import written_by
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
 from kalos_core.fiftyone.runs.explaining import explained
@@ -38,7 +39,10 @@ def list_runs(samples: Any, kind: str | Sequence[str] | None = None, *, info: Li
 
 
 def list_runs(samples: Any, kind: str | Sequence[str] | None = None, *, info: bool = False) -> list[str] | list[AnyRun]:
-    """Keys of the complete runs of a data set, the newest first; what a dead process left behind is removed.
+    """Keys of the runs of a data set, the newest first; what a dead process left behind is removed.
+
+    A run that cannot be read, as another version wrote it or its record is damaged, is among them unless a kind is
+    given: `Run.unreadable` says why. It can be deleted, and made anew under its key.
 
     Parameters
     ----------
@@ -48,12 +52,14 @@ def list_runs(samples: Any, kind: str | Sequence[str] | None = None, *, info: bo
     info : bool
         The runs with their settings and metrics, in place of the keys.
     """
-    found = _complete(samples, kind)
+    found = _listed(samples, kind)
     return [Run.of(root_of(samples), run) for run in found.values()] if info else list(found)
 
 
 def list_analyses(samples: Any) -> list[Analysis]:
     """The analyses of a data set, the newest first: what `analyse` made, and what lone runs make up.
+
+    Runs that cannot be read are in none; `list_runs` lists them.
 
     A lone agreement is an analysis of its own, to which the newest lone runs of other kinds that read the same labels
     belong. Lone runs that fit no such analysis make up their own.
@@ -66,7 +72,7 @@ def list_analyses(samples: Any) -> list[Analysis]:
     []
     >>> dataset.delete()
     """
-    return analyses_of(list_runs(samples, info=True))
+    return analyses_of([run for run in list_runs(samples, info=True) if not run.unreadable])
 
 
 def find_analysis(samples: Any, key: str) -> Analysis:
@@ -174,7 +180,7 @@ def rename_run(samples: Any, run_key: str, new_key: str) -> None:
 
 def _rename(dataset: Any, runs: list[AnyRun], run_key: str, new_key: str) -> None:
     for run in runs:
-        reason = KINDS[run.kind].fixed_because
+        reason = KINDS[find_run(dataset, run.key).kind].fixed_because
         if reason:
             raise InputError(f"run key: expected a run that can be renamed, got {run.key!r}, {reason}")
     own = {run_key: new_key} | {kind.key_in(run_key): kind.key_in(new_key) for kind in KINDS.values()}
@@ -186,7 +192,10 @@ def _rename(dataset: Any, runs: list[AnyRun], run_key: str, new_key: str) -> Non
 
 
 def delete_run(samples: Any, run_key: str) -> None:
-    """Delete a run, all it wrote, and nothing else; by the key of an analysis, all the runs made for it."""
+    """Delete a run, all it wrote, and nothing else; by the key of an analysis, all the runs made for it.
+
+    Of a run that cannot be read goes all that carries its key; a label field of it that no record names stays.
+    """
     with explained(samples, "what is half deleted goes when the runs are listed"):
         remove_run(root_of(samples), *(run.key for run in _runs_under(samples, run_key)))
 
@@ -227,30 +236,55 @@ def _changes(samples: Any, run: AnyRun) -> Changes:
     return Changes(run, find_run(samples, run.key).config)
 
 
-def _complete(samples: Any, kind: KindNames = None) -> dict[str, StoredRun]:
-    """The complete runs, of a kind if given, as they are stored, the newest first; dead ones are removed."""
+def _listed(samples: Any, kind: KindNames = None) -> dict[str, StoredRun]:
+    """The runs, of a kind if given, as they are stored, the newest first; dead ones are removed."""
     dataset = root_of(samples)
-    settle(dataset)
-    own = own_runs(dataset)
-    methods = {f"{METHOD}/{name}" for name in (KINDS if kind is None else [kind] if isinstance(kind, str) else kind)}
-    found = [key for key, run in own.items() if is_listed(run.config) and run.config.method in methods]
-    return {key: own[key] for key in sorted(found, key=lambda key: (own[key].timestamp, key), reverse=True)}
+    if not settle(dataset):
+        return {}
+    kinds = ["", *KINDS] if kind is None else _names(kind)
+    known = {key: _of_known_kind(run) for key, run in own_runs(dataset).items() if is_listed(run)}
+    found = [key for key, run in known.items() if run.kind in kinds]
+    return {key: known[key] for key in sorted(found, key=lambda key: (known[key].timestamp, key), reverse=True)}
+
+
+def _of_known_kind(run: StoredRun) -> StoredRun:
+    """A run, unreadable where this version does not know its kind."""
+    if run.unreadable or run.kind in KINDS:
+        return run
+    reason = f"{written_by(vars(run.config))} wrote it, and this version does not know the kind {run.kind!r}"
+    return replace(run, unreadable=reason)
 
 
 def find_run(samples: Any, run_key: str, kind: KindNames = None) -> StoredRun:
-    """A run as it is stored, by its key or, of some kinds, by that of an analysis that has one."""
-    there, found = _complete(samples, kind), run_key
+    """A run as it is stored, by its key or, of some kinds, by that of an analysis that has one.
+
+    Raises
+    ------
+    InputError
+        If there is no such run, or it cannot be read.
+    """
+    every = _listed(samples)
+    there = {key: run for key, run in every.items() if kind is None or run.kind in _names(kind)}
+    found = run_key
     if run_key not in there and kind is not None:
         of_key = (analysis.runs for analysis in list_analyses(samples) if analysis.key == run_key)
         found = next((run.key for runs in of_key for run in runs.values() if run.key in there), run_key)
+    if found in every and every[found].unreadable:
+        raise InputError(
+            f"run {found!r} cannot be read: {every[found].unreadable}; delete it, and make it anew under the same key"
+        )
     if found not in there:
-        runs = "the runs" if kind is None else f"the {kind if isinstance(kind, str) else ' or '.join(kind)} runs"
+        runs = "the runs" if kind is None else f"the {' or '.join(_names(kind))} runs"
         expected = f"one of {runs} {listed(there, 20)}" if there else f"one of {runs}, of which there are none yet"
         raise InputError(f"run key: expected {expected}, got {run_key!r}")
     return there[found]
 
 
+def _names(kind: str | Sequence[str]) -> Sequence[str]:
+    return [kind] if isinstance(kind, str) else kind
+
+
 def _runs_under(samples: Any, key: str) -> list[AnyRun]:
-    """The runs made for the analysis of a key, the one that leads it last; else the run of that key."""
-    members = [run for run in list_runs(samples, info=True) if run.analysis == key]
-    return members or [load_metrics(samples, key)]
+    """The runs made for the analysis of a key, the one that leads it last, and the run of that key."""
+    found = [run for run in list_runs(samples, info=True) if key in (run.analysis, run.key)]
+    return found or [load_metrics(samples, key)]

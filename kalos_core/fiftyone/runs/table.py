@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
+from bson import json_util
 from numpy.typing import NDArray
 
 from kalos_core.errors import Undefined
@@ -18,6 +19,7 @@ from kalos_core.fiftyone.dataset.database import edited_since
 from kalos_core.fiftyone.dataset.document import RaterRecord, StoredRun
 from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, facts_of
 from kalos_core.fiftyone.dataset.selection import Selection
+from kalos_core.fiftyone.internals import view_of
 from kalos_core.fiftyone.runs.arrays import StoredArrays
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.records import keyed
@@ -102,6 +104,11 @@ class Run(Generic[Settings, Metrics, Details, Result]):
         That it is of.
     arrays : mapping
         What is computed from later; each is fetched when it is asked for.
+    stages : list of str, optional
+        Stages of the view it is of, as they are stored; None: of the data set.
+    unreadable : str
+        The reason why it cannot be read, with the version that wrote it: it can only be listed and deleted, and has no
+        kind, settings or metrics. "" where it can.
     """
 
     key: str
@@ -122,17 +129,36 @@ class Run(Generic[Settings, Metrics, Details, Result]):
     fields: tuple[str, ...] = ()
     dataset: Any = field(default=None, repr=False)
     arrays: Arrays = field(default_factory=dict, repr=False)
+    stages: Sequence[str] | None = field(default=None, repr=False)
+    unreadable: str = ""
 
     @staticmethod
     def of(dataset: Any, stored: StoredRun) -> Run[Any, Any, Any, Any]:
         """A run as a data set has it, with settings and metrics only."""
         config = stored.config
+        if stored.unreadable:
+            return Run(
+                key=stored.key,
+                kind="",
+                settings={},
+                selection=Selection(),
+                metrics={},
+                label_fields=(),
+                images=0,
+                read_at=stored.timestamp,
+                made_at=stored.timestamp,
+                details={},
+                analysis=config.analysis,
+                fields=tuple(config.fields),
+                dataset=dataset,
+                unreadable=stored.unreadable,
+            )
         return Run(
             key=stored.key,
-            kind=config.method.split("/", 1)[1],
+            kind=stored.kind,
             settings=keyed(config.settings),
             selection=Selection.of(config.selection),
-            metrics=deepcopy(config.metrics),
+            metrics=deepcopy(stored.metrics),
             label_fields=tuple(config.label_fields),
             images=config.images,
             read_at=config.read_at,
@@ -144,12 +170,18 @@ class Run(Generic[Settings, Metrics, Details, Result]):
             fields=tuple(config.fields),
             dataset=dataset,
             arrays=StoredArrays(stored.key, config.arrays),
+            stages=stored.view_stages,
         )
 
     @cached_property
     def view(self) -> Any:
         """The samples it was computed on."""
-        return self.dataset.load_run_view(self.key)
+        return self.dataset if self.stages is None else view_of(self.dataset, list(map(json_util.loads, self.stages)))
+
+    @property
+    def title(self) -> str:
+        """Its kind, for people."""
+        return "Unreadable run" if self.unreadable else KINDS[self.kind].title
 
     @property
     def names(self) -> RunNames:

@@ -8,10 +8,10 @@ half written or half deleted is swept by whoever lists the runs next, or writes 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import fiftyone as fo
 from bson import ObjectId
@@ -21,20 +21,24 @@ from kalos_core.fiftyone.dataset.database import check_server, copy_fields, jour
 from kalos_core.fiftyone.dataset.document import (
     INFO_KEY,
     OURS,
+    Move,
     StoredRun,
     claim,
     own_runs,
     read_info,
+    readable_info,
     refresh,
+    stored_document,
     touch,
     unlist,
     update_info,
 )
+from kalos_core.fiftyone.dataset.formats import COMPLETE, DELETING, Writer, record_of, updates
 from kalos_core.fiftyone.internals import database, delete_fields, id_of, root_of
 from kalos_core.fiftyone.runs.arranging import place_fields
 from kalos_core.fiftyone.runs.arrays import delete_arrays, drop, orphans
 from kalos_core.fiftyone.runs.keys import RunNames, written_fields
-from kalos_core.fiftyone.runs.writers import COMPLETE, DELETING, Writer, is_alive, writing_now
+from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 
 ENTRY = f"info.{INFO_KEY}.renaming"
 """Where in the document of a data set it is noted."""
@@ -42,17 +46,6 @@ ENTRY = f"info.{INFO_KEY}.renaming"
 BUSY = "run key: another process is changing runs of"
 
 GONE = "run key: runs were deleted or made by somebody else meanwhile; nothing is renamed, try again"
-
-
-class Move(TypedDict):
-    """A run that gets another key, or another analysis, or both."""
-
-    id: ObjectId
-    key: str
-    new_key: str
-    analysis: str | None
-    fields: list[list[str]]
-    """Path of each field it wrote, and what it is to be."""
 
 
 def move_of(dataset: Any, run_key: str, new_key: str, analysis: str | None) -> Move:
@@ -141,7 +134,7 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> None:
     if record is None or (is_alive(record["writer"]) and not own):
         return
     known = server()
-    moves: list[Move] = record["moves"]
+    moves = record["moves"]
     for move in moves if record["is_done"] else ():
         _take_over(dataset, move)
     dataset.reload()
@@ -185,11 +178,10 @@ def _listed_unmoved(dataset: Any, run_key: str) -> ObjectId | None:
 
 
 def _take_over(dataset: Any, move: Move) -> None:
-    entries: dict[str, Any] = {"config.analysis": move["analysis"]}
     fields = [path for _, path in move["fields"]]
-    if move["key"] != move["new_key"]:
-        entries |= {"key": move["new_key"], "config.fields": fields}
-    journaled(database().runs).update_one({"_id": move["id"]}, {"$set": entries})
+    entries = {"analysis": move["analysis"], **({} if move["key"] == move["new_key"] else {"fields": fields})}
+    named = {"key": move["new_key"], **updates(entries)}
+    journaled(database().runs).update_one({"_id": move["id"]}, {"$set": named})
     touch(dataset)
     place_fields(dataset, move["new_key"], fields)
 
@@ -201,7 +193,8 @@ FOLDER = "kalos"
 def remove_run(dataset: Any, *run_keys: str) -> None:
     """Delete runs and all they wrote, whatever state they are in; what somebody else deletes already is left to them.
 
-    All are noted as being deleted in one step, before anything goes: whoever finds them half gone finishes.
+    All are noted as being deleted in one step, before anything goes: whoever finds them half gone finishes. Runs that
+    cannot be read go, too, with all that carries their keys.
 
     Raises
     ------
@@ -211,13 +204,18 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
     with writing_now() as writer:
         known = server()
         try:
-            for run in _marked(dataset, run_keys, writer):
+            marked = _marked(dataset, run_keys, writer)
+            for run in marked:
                 if run.config.folder is not None:
                     _delete_folder(dataset, Path(run.config.folder))
-                delete_fields(dataset, written_fields(dataset, run.key, run.config.fields))
-                delete_arrays(id_of(dataset), run.config.arrays)
+                by_name = RunNames(run.key).of_samples if run.unreadable else []
+                delete_fields(dataset, written_fields(dataset, run.key, [*run.config.fields, *by_name]))
+                if run.config.arrays is not None:
+                    delete_arrays(id_of(dataset), run.config.arrays)
                 check_server(known)
                 unlist(dataset, run)
+            if any(run.unreadable for run in marked):
+                _drop_files_of_no_run(dataset)
         except BaseException:
             forget_deleted(dataset, ())
             raise
@@ -226,15 +224,23 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
 def _marked(dataset: Any, run_keys: Sequence[str], writer: Writer) -> list[StoredRun]:
     """Note runs as being deleted by this process; those that it may delete now."""
     dataset.reload()
-    before = {run.id: run for key, run in own_runs(dataset).items() if key in run_keys}
-    these, stored = {"_id": {"$in": list(before)}}, database().runs
-    works = {"$in": [run.config.writer["work"] for run in before.values()]}
-    mark = {"$set": {"config.status": DELETING, "config.writer": dict(writer)}}
-    journaled(stored).update_many({**these, "config.writer.work": works}, mark)
+    before = {run.id: run for key, run in own_runs(dataset, anew=True).items() if key in run_keys}
+    if not before:
+        return []
+    stored = database().runs
+    for run in before.values():
+        if run.unreadable:  # its document may be gone: then there is one again, by which whoever looks next finishes
+            stored.update_one({"_id": run.id}, {"$setOnInsert": {"_dataset_id": id_of(dataset)}}, upsert=True)
+    unchanged = [{"_id": run.id, "config.writer": run.config.writer} for run in before.values()]
+    record = {"$cond": [{"$eq": [{"$type": "$config"}, "object"]}, "$config", {}]}
+    note = {"$literal": {"status": DELETING, "writer": dict(writer)}}
+    mark = [{"$set": {"config": {"$mergeObjects": [record, note]}}}]
+    journaled(stored).update_many({"$or": unchanged}, mark)
     touch(dataset)
-    own = [found["_id"] for found in stored.find({**these, "config.writer.work": writer["work"]}, {"_id": True})]
-    held = {"_id": id_of(dataset), ENTRY: {"$exists": True}}
-    renaming = database().datasets.find_one(held, {"writer": f"${ENTRY}.writer"})
+    own = [
+        of["_id"] for of in stored.find({"_id": {"$in": list(before)}, "config.writer": dict(writer)}, {"_id": True})
+    ]
+    renaming = readable_info(stored_document(dataset, "info").get("info")).get("renaming")
     unmoved = {run.id for key, run in own_runs(dataset).items() if key in run_keys}
     is_busy = (renaming is not None and is_alive(renaming["writer"])) or not unmoved.issuperset(own)
     if is_busy and any(run.config.status == COMPLETE for run in before.values()):
@@ -244,45 +250,89 @@ def _marked(dataset: Any, run_keys: Sequence[str], writer: Writer) -> list[Store
     return [before[identity] for identity in own]
 
 
-def sweep(owner: ObjectId) -> None:
-    """Remove what dead processes left: runs half written or half deleted, files of no run, runs of no data set.
+LEFT_BEHIND: list[Callable[[Any], None]] = []
+"""``undo(dataset)``: what dead processes left of other acts than runs, such as loads, is undone, too."""
 
-    The database says what there is; the data set itself is only opened where something was left in it.
+
+def settle(dataset: Any) -> bool:
+    """Finish or take back what dead processes were doing to a data set; whether it is there still.
+
+    A load that was to make it takes it along.
     """
-    connection, ours = database(), {"_dataset_id": owner, **OURS}
-    wanted = {f"config.{name}": True for name in ("status", "writer", "arrays")}
-    every = {found["_id"]: found["config"] for found in connection.runs.find(ours, wanted)}
-    names = {"name": True, "runs": True, "renaming": f"${ENTRY}.writer"}
-    stored = connection.datasets.find_one({"_id": owner}, names) or {}
-    listed_now = set(stored.get("runs", {}).values())  # looked at later: what a living process makes is listed last
-    left = {run for run, config in every.items() if config["status"] != COMPLETE or run not in listed_now}
-    dead = {run for run in left if not is_alive(every[run]["writer"])}
-    if "renaming" in stored or not dead.isdisjoint(listed_now):
-        settle(fo.load_dataset(stored["name"]))
-    for run in dead - listed_now:
-        delete_arrays(owner, every[run]["arrays"])
-        connection.runs.delete_one({"_id": run})
-    connection.runs.delete_many({"_dataset_id": {"$nin": connection.datasets.distinct("_id")}, **OURS})
-    for file, writer in orphans(_known_files()):
-        if not is_alive(writer):
-            drop(file)
-
-
-def settle(dataset: Any) -> None:
-    """Finish or take back what dead processes were doing to the runs that a data set lists."""
     refresh(dataset)
+    for undo in LEFT_BEHIND:
+        undo(dataset)
+        if dataset.deleted:
+            return False
     settle_renaming(dataset)
     configs = {key: run.config for key, run in own_runs(dataset).items()}
     dead = [key for key, of in configs.items() if of.status != COMPLETE and not is_alive(of.writer)]
     if dead:
         remove_run(dataset, *dead)
+    _drop_unlisted(dataset)
+    return True
+
+
+def _drop_unlisted(dataset: Any) -> None:
+    """Delete the documents of runs that dead processes had not listed yet, or not any more."""
+    stored, connection = stored_document(dataset, "runs"), database()
+    unlisted = {"_dataset_id": stored["_id"], "_id": {"$nin": list((stored.get("runs") or {}).values())}, **OURS}
+    for document in connection.runs.find(unlisted, {"config.writer": True, "config.arrays": True}):
+        record = record_of(document)
+        if not is_alive(record.get("writer")) and not _is_listed(document["_id"]):
+            if ObjectId.is_valid(record.get("arrays")):
+                delete_arrays(stored["_id"], record["arrays"])
+            connection.runs.delete_one({"_id": document["_id"]})
+
+
+def _is_listed(run: ObjectId) -> bool:
+    """Whether any data set lists a run: its document may name another one, where it was damaged."""
+    every = database().datasets.aggregate(
+        [
+            {"$project": {"runs": {"$objectToArray": {"$ifNull": ["$runs", {}]}}}},
+            {"$match": {"runs.v": run}},
+            {"$limit": 1},
+        ]
+    )
+    return any(True for _ in every)
+
+
+def sweep(dataset: Any) -> None:
+    """Settle a data set, and remove what is left of data sets that are gone, and files of no run."""
+    if settle(dataset):
+        _drop_files_of_no_run(dataset)
+    connection = database()
+    gone = {"$nin": connection.datasets.distinct("_id")}
+    for document in list(connection.runs.find({"_dataset_id": gone, **OURS}, {"_id": True})):
+        if not _is_listed(document["_id"]):
+            connection.runs.delete_one(document)
+    _drop_orphans(gone)
+
+
+def _drop_files_of_no_run(dataset: Any) -> None:
+    """Remove files of a data set that no run names; none where one is unreadable, whose they may be."""
+    home = folder_of(dataset)
+    folders = [folder for folder in home.iterdir() if folder.is_dir()] if home.exists() else []
+    runs = own_runs(dataset, anew=True).values()  # after the folders: whoever makes one has its run listed before
+    if any(run.unreadable for run in runs):
+        return
+    named = {run.config.folder for run in runs}
+    for folder in folders:
+        if str(folder) not in named:
+            _delete_folder(dataset, folder)
+    _drop_orphans(id_of(dataset))
+
+
+def _drop_orphans(owner: Any) -> None:
+    for file, writer in list(orphans(_known_files(), of=owner)):
+        if not is_alive(writer):
+            drop(file)
 
 
 def _known_files() -> set[str]:
-    """The files of runs of the data sets that there are; a copy of a data set has those of the first."""
-    connection = database()
-    wanted = {"_dataset_id": {"$in": connection.datasets.distinct("_id")}, **OURS}
-    return {str(found["config"].get("arrays")) for found in connection.runs.find(wanted, {"config.arrays": True})}
+    """The files of all runs; a copy of a data set has those of the first."""
+    found = database().runs.find(OURS, {"config.arrays": True})
+    return {str(record_of(document).get("arrays")) for document in found}
 
 
 def forget_deleted(dataset: Any, folders: Sequence[Path]) -> None:

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypedDict
+from typing import Any
 
 import psutil
 from bson import ObjectId
 
-WRITING, COMPLETE, DELETING = "writing", "complete", "deleting"
-"""How far a run is."""
+from kalos_core.fiftyone.dataset.formats import Writer, fits
 
 SAME_PROCESS = 60.0
 """Seconds by which the start of one process may differ between two readings: they move with the clock."""
 
 _AT_WORK: set[str] = set()
 """What this process is writing: what it gave up is dead, though the process lives."""
-
-
-class Writer(TypedDict):
-    """A process, and which of its works."""
-
-    host: str
-    pid: int
-    started: float
-    work: str
 
 
 @contextmanager
@@ -41,8 +31,8 @@ def writing_now() -> Iterator[Writer]:
         _AT_WORK.discard(work)
 
 
-def is_alive(writer: Mapping[str, Any]) -> bool:
-    """Whether somebody is still at a work; one on another machine is left alone.
+def is_alive(writer: Any) -> bool:
+    """Whether somebody is still at a work; one on another machine is left alone, and what is no `Writer` is nobody.
 
     Examples
     --------
@@ -52,6 +42,8 @@ def is_alive(writer: Mapping[str, Any]) -> bool:
     >>> is_alive(writer)
     False
     """
+    if not fits(writer, Writer):
+        return False
     if writer["host"] != socket.gethostname():
         return True
     if writer["pid"] == os.getpid() and _is_same(psutil.Process(), writer):
@@ -63,5 +55,5 @@ def is_alive(writer: Mapping[str, Any]) -> bool:
         return False
 
 
-def _is_same(process: psutil.Process, writer: Mapping[str, Any]) -> bool:
+def _is_same(process: psutil.Process, writer: Writer) -> bool:
     return abs(process.create_time() - float(writer["started"])) < SAME_PROCESS

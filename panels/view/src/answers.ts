@@ -1,5 +1,5 @@
-/** The answer for the section that is shown: at once where it was asked before, and asked again behind. */
-import { useCallback, useEffect, useRef, useState } from "react";
+/** The answer for the section that is shown: at once where it was asked before, and asked again while it stands there. */
+import { useCallback, useEffect, useReducer, useRef, useState } from "react";
 import type { Ask } from "./ask";
 import { afterDecisions } from "./desk/desk";
 import type { Filter, Frame, Listed, SectionAnswer } from "./records";
@@ -16,18 +16,27 @@ type Wanted = { frame: Frame | null; section: Listed | undefined; filter: Filter
 
 export function useAnswer(ask: Ask, { frame, section, filter, view }: Wanted) {
   const known = useRef(new Map<string, SectionAnswer>());
-  const [shown, setShown] = useState<Shown | null>(null);
-  const [round, setRound] = useState(0);
-  const key = frame && section ? keyOf(frame, section, filter, view) : "";
+  /** What `prepare` waits for. */
+  const prepared = useRef(new Set<string>());
+  const [problem, setProblem] = useState<Shown | null>(null);
+  const [, drawAnew] = useReducer((number: number) => number + 1, 0);
+  const [round, askAgain] = useReducer((number: number) => number + 1, 0);
+  const keyFor = (one: Listed) => (frame ? keyOf(frame, one, filter, view) : "");
+  const key = section ? keyFor(section) : "";
   /** The frame whose first answer was shown. */
   const taken = useRef<Frame | null>(null);
   const wanted = useRef(key);
   wanted.current = key;
 
   const put = useCallback((at: string, answer: SectionAnswer) => {
+    const isSame = JSON.stringify(known.current.get(at)) === JSON.stringify(answer);
     known.current.set(at, answer);
-    if (wanted.current === at) setShown({ key: at, answer });
+    if (wanted.current !== at) return;
+    setProblem(null);
+    if (!isSame) drawAnew();
   }, []);
+  const fetch = (at: string, one: Listed) =>
+    ask<SectionAnswer>("section", { name: one.name, analysis: frame?.analysis, filter }).then((answer) => put(at, answer));
 
   useEffect(() => {
     if (!frame || !section) return;
@@ -37,21 +46,29 @@ export function useAnswer(ask: Ask, { frame, section, filter, view }: Wanted) {
       put(key, first);
       return;
     }
-    const before = known.current.get(key);
-    if (before) setShown({ key, answer: before });
-    ask<SectionAnswer>("section", { name: section.name, analysis: frame.analysis, filter })
-      .then((answer) => put(key, answer))
-      .catch((error: Error) => {
-        if (wanted.current === key) setShown({ key, problem: error.message });
-      });
+    fetch(key, section).catch((error: Error) => setProblem({ key, problem: error.message }));
     // eslint-disable-next-line react-hooks/exhaustive-deps -- `key` stands for all that the answer depends on
   }, [key, round, ask]);
 
-  /** What was asked before is not true any more. */
+  /** Ask for a section that is probably opened next: the pointer is on its name. */
+  const prepare = (name: string) => {
+    const one = frame?.sections.find((listed) => listed.name === name);
+    const at = one ? keyFor(one) : "";
+    if (!one || known.current.has(at) || prepared.current.has(at)) return;
+    prepared.current.add(at);
+    void fetch(at, one)
+      .catch(() => undefined) // it is asked again when it is opened, and says there what is wrong
+      .finally(() => prepared.current.delete(at));
+  };
+
+  /** What was asked before is not true any more; what is shown stays until it is asked anew. */
   const forget = useCallback(() => {
+    const shown = known.current.get(wanted.current);
     known.current.clear();
-    setRound((number) => number + 1);
+    if (shown) known.current.set(wanted.current, shown);
+    askAgain();
   }, []);
   useEffect(() => afterDecisions(forget), [forget]);
-  return { shown: shown?.key === key ? shown : null, key, put, forget };
+  const answer = known.current.get(key);
+  return { shown: problem?.key === key ? problem : answer ? { key, answer } : null, prepare, forget };
 }

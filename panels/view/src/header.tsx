@@ -79,11 +79,17 @@ function InGrid({ grid, steps, onBack }: GridProps) {
   );
 }
 
-type HeaderProps = FilterProps & GridProps & { onAnalysis: (key: string) => void; onSection: (name: string) => void };
+type HeaderProps = FilterProps &
+  GridProps & {
+    onAnalysis: (key: string) => void;
+    onSection: (name: string) => void;
+    /** The pointer is on a section's name. */
+    onNear: (name: string) => void;
+  };
 
 /** The run, the filter, the sections in their groups, and the way back. */
 export function Header(props: HeaderProps) {
-  const { frame, section, onAnalysis, onSection } = props;
+  const { frame, section, onAnalysis, onSection, onNear } = props;
   const groups = [...new Set(frame.sections.map(({ group }) => group))];
   const inGroup = frame.sections.filter(({ group }) => group === section?.group);
   const firstOf = (group: string) => frame.sections.find((one) => one.group === group)?.name ?? "";
@@ -97,12 +103,12 @@ export function Header(props: HeaderProps) {
       <Tabs value={section?.group ?? false} aria-label="Sections" selectionFollowsFocus sx={{ minHeight: 34 }}
         onChange={(_, group: string) => onSection(firstOf(group))}>
         {groups.map((group) => (
-          <Tab key={group} value={group} label={group} sx={{ ...FOCUS, minHeight: 34, py: 0, px: 1.25, minWidth: 0, textTransform: "none", "&.Mui-selected": { color: "text.primary" } }} />
+          <Tab key={group} value={group} label={group} onPointerEnter={() => onNear(firstOf(group))} sx={{ ...FOCUS, minHeight: 34, py: 0, px: 1.25, minWidth: 0, textTransform: "none", "&.Mui-selected": { color: "text.primary" } }} />
         ))}
       </Tabs>
       <Box sx={{ display: "flex", alignItems: "center", gap: 1, minHeight: 34 }}>
         {inGroup.length > 1 && section && (
-          <Segmented label={section.group} chosen={section.name} onChoose={onSection}
+          <Segmented label={section.group} chosen={section.name} onChoose={onSection} onNear={onNear}
             choices={inGroup.map(({ name, title }) => [name, title] as const)} />
         )}
         <InGrid {...props} />

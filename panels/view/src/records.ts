@@ -14,7 +14,7 @@ export type SectionAnswer = {
   invitation?: Invitation;
 };
 
-export type Start = { found: string[]; given: object };
+export type Start = { found: string[]; given: object; unreadable: { key: string; reason: string }[] };
 export type Frame = {
   dataset: string;
   analyses: [string, string][];

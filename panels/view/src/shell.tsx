@@ -68,7 +68,7 @@ function Open({ ask, first, data }: OpenProps) {
   const name = chosen.section ?? frame?.section;
   const section = frame?.sections.find((one) => one.name === name) ?? frame?.sections[0];
   const filter = chosen.filter;
-  const { shown, forget } = useAnswer(ask, { frame, section, filter, view: data.view ?? "" });
+  const { shown, prepare, forget } = useAnswer(ask, { frame, section, filter, view: data.view ?? "" });
 
   const frameAnew = (params: object) =>
     ask<Frame>("frame", params)
@@ -124,6 +124,7 @@ function Open({ ask, first, data }: OpenProps) {
         onFilter={(next) => choose({ filter: next })}
         onAnalysis={(analysis) => void frameAnew({ analysis, section: section?.name, remembers: true })}
         onSection={go}
+        onNear={prepare}
         onBack={back}
       />
       <Box component="main" aria-label={section?.title} sx={{ flex: 1, overflow: "auto", px: 1.5, pb: 1, pt: 0.25 }}>

@@ -2,14 +2,35 @@ import React from "react";
 import { useAsking } from "./ask";
 import { plain } from "./format";
 import { Empty } from "./look/states";
+import { FOCUS } from "./look/styles";
+import { Alert, Button, Stack } from "./mui";
 import type { Start as Found } from "./records";
 
 const WHAT_FOR =
   "Analyse finds which annotations of different raters mean the same object, says how far the raters agree about " +
   "existence, class and place, names each difference, and estimates what no model can be expected to pass.";
 
-/** Where nothing is analysed yet: which raters were found, and the first step. */
-export function Start({ start: { found, given } }: { start: Found }) {
+/** Where nothing is analysed yet: which raters were found, the first step, and runs that cannot be read. */
+export function Start({ start }: { start: Found }) {
+  return (
+    <Stack spacing={1}>
+      <FirstStep start={start} />
+      {start.unreadable.map((run) => <Unreadable key={run.key} run={run} />)}
+    </Stack>
+  );
+}
+
+function Unreadable({ run: { key, reason } }: { run: Found["unreadable"][number] }) {
+  const ask = useAsking();
+  const remove = () => void ask("prompt", { operator: "delete_run", given: { run_key: key } });
+  return (
+    <Alert severity="warning" action={<Button color="inherit" size="small" onClick={remove} sx={FOCUS}>Delete</Button>}>
+      {`The run ${plain(key)} cannot be read: ${plain(reason, Infinity)}. Delete it, and analyse anew under the same key.`}
+    </Alert>
+  );
+}
+
+function FirstStep({ start: { found, given } }: { start: Found }) {
   const ask = useAsking();
   const analyse = { label: "Analyse", onClick: () => void ask("prompt", { operator: "analyse", given }) };
   const load = { label: "Load labels", onClick: () => void ask("prompt", { operator: "load_raters" }) };

@@ -216,8 +216,9 @@ class TestAtTheSameTime:
     def test_what_somebody_else_remembers_stays(self, dataset):
         entry = {"$set": {"info.kalos.raters": {"ann": "Ann"}}}
         get_db_conn().datasets.update_one({"_id": dataset._doc.id}, entry)  # this process has not seen it
-        update_info(dataset, rater_facts=[{"rater": "Ann"}])
-        assert dataset.info["kalos"] == {"raters": {"ann": "Ann"}, "rater_facts": [{"rater": "Ann"}]}
+        facts = [{"rater": "Ann", "person": "Ann", "session": "2", "classes": None, "is_local": False}]
+        update_info(dataset, rater_facts=facts)
+        assert dataset.info["kalos"] == {"raters": {"ann": "Ann"}, "rater_facts": facts}
         update_info(dataset, raters={}, rater_facts=[])
         assert dataset.info == {}
 
@@ -359,7 +360,7 @@ class TestWhileRenaming:
     def test_somebody_else_who_sweeps_leaves_the_run(self, dataset, meanwhile):
         """Between two steps of it the run is listed under its new key, and does not know that yet."""
         alpha = agree(dataset).result.alpha
-        meanwhile(upkeep, "_take_over", before=lambda: upkeep.sweep(dataset._doc.id))
+        meanwhile(upkeep, "_take_over", before=lambda: upkeep.sweep(dataset))
         kf.rename_run(dataset, "run", "other")
         assert kf.list_runs(dataset) == ["other"]
         assert kf.load_run(dataset, "other").result.alpha == alpha

@@ -12,6 +12,7 @@ from kalos_core.drawing.draw import draw_image, draw_members
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
+from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.fiftyone.runs.keys import RunNames
 from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
 from kalos_core.variation.reports import Finding, Findings, ImageReport, image_report
@@ -41,7 +42,7 @@ def report_of_labels(
         (sample_id,) = labels.view.values("id")
         named = load_metrics(samples, variations_key, "variations")
         variations_key = named.key
-        compared = set(named.metrics["raters"] if len(_one_sample(samples, variations_key, sample_id)) else ())
+        compared = set(named.metrics["raters"] if len(_one_sample(named.view, sample_id)) else ())
     (alpha,) = labels.view.values(RunNames(agreement_key).alpha)
     return image_report(labels.annotations, _findings(labels, agreement_key, variations_key), alpha, compared)
 
@@ -116,9 +117,14 @@ def draw_unit(
 
 def read_sample(samples: Any, run_key: str, sample_id: str) -> Labels:
     """The labels of one sample, as an agreement read them."""
-    run, view = load_metrics(samples, run_key, "agreement"), _one_sample(samples, run_key, sample_id)
+    return labels_of(load_metrics(samples, run_key, "agreement"), sample_id)
+
+
+def labels_of(run: AnyRun, sample_id: str) -> Labels:
+    """As `read_sample`, of a run that was loaded with its settings."""
+    view = _one_sample(run.view, sample_id)
     if not len(view):
-        raise NotInRun(f"sample {sample_id}: not part of the run {run_key!r}")
+        raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
     return read_labels(view, run.selection, [run.settings["similarity"]], again=True)
 
 
@@ -127,8 +133,7 @@ def units_on(labels: Labels, run_key: str) -> list[int | None]:
     return [found.unit for found in _findings(labels, run_key)]
 
 
-def _one_sample(samples: Any, run_key: str, sample_id: str) -> Any:
-    view = load_run_view(samples, run_key)
+def _one_sample(view: Any, sample_id: str) -> Any:
     return view.select(sample_id) if ObjectId.is_valid(sample_id) else view.limit(0)
 
 
@@ -137,9 +142,10 @@ def _findings(labels: Labels, agreement_key: str, variations_key: str | None = N
     written = RunNames(variations_key or "")
     more = [written.match, written.all, written.raters, written.similarities] if variations_key else []
     names = ["id", RunNames(agreement_key).unit, *more]
+    (columns,) = stream(labels.view, [f"{path}.{name}" for path in labels.paths for name in names])
     for number, (field, path) in enumerate(zip(labels.fields, labels.paths, strict=True)):
-        (columns,) = stream(labels.view, [f"{path}.{name}" for name in names])
-        for label_id, unit, *rest in zip(*(column[0] or [] for column in columns.values()), strict=True):
+        stored_there = (columns[f"{path}.{name}"][0] or [] for name in names)
+        for label_id, unit, *rest in zip(*stored_there, strict=True):
             matches, *stored = rest or [()] * 4
             towards = zip(*(entry or () for entry in stored), strict=True)
             own = tuple(Finding(_seen_by_owner(kind), *other) for kind, *other in towards)

@@ -146,6 +146,6 @@ def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: flo
         warn(text)
     chosen = {"threshold": value, "at": now()}
     with explained(samples, "it is not stored"):
-        set_config(root_of(samples), [find_run(samples, run.key)], **{f"metrics.chosen.{similarity}": chosen})
+        set_config(root_of(samples), [find_run(samples, run.key)], **{f"given.chosen.{similarity}": chosen})
     with explained(samples, "the threshold is stored"):
         return load_metrics(samples, run_key, "calibration")

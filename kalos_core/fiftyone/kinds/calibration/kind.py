@@ -10,7 +10,6 @@ from kalos_core.fiftyone.dataset.document import own_runs
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.kinds.matched import annotations_again, read_compared
 from kalos_core.fiftyone.runs.table import Changes, Demo, Kind, Run, register
-from kalos_core.fiftyone.runs.writers import COMPLETE
 from kalos_core.results import plain_values
 
 OF_SIMILARITY = (
@@ -36,8 +35,8 @@ CalibrationRun = Run[dict[str, Any], dict[str, Any], Calibration, Calibration]
 
 def default_threshold(samples: Any, similarity: str) -> float | None:
     """The threshold last chosen for a similarity from a calibration that is still there; None without one."""
-    configs = [run.config for run in own_runs(root_of(samples)).values() if run.config.status == COMPLETE]
-    found = [config.metrics["chosen"].get(similarity) for config in configs if "chosen" in config.metrics]
+    every = [run.metrics for run in own_runs(root_of(samples)).values() if run.is_complete]
+    found = [metrics["chosen"].get(similarity) for metrics in every if "chosen" in metrics]
     last = max((of for of in found if of is not None), key=lambda of: of["at"], default=None)
     return None if last is None else float(last["threshold"])
 

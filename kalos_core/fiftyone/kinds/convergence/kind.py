@@ -11,12 +11,12 @@ import fiftyone as fo
 from kalos_core.convergence import ConvergenceStudy, LabelConvergence, Replicates, label_convergence, read_models
 from kalos_core.convergence.interval import CeilingSettings, ConvergenceSettings, Subsets
 from kalos_core.fiftyone.dataset.document import METHOD
+from kalos_core.fiftyone.dataset.formats import COMPLETE, FORMAT
 from kalos_core.fiftyone.internals import database, id_of, root_of
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.fiftyone.runs.stored import load_details, load_metrics
 from kalos_core.fiftyone.runs.table import Changes, Demo, Kind, Run, register
-from kalos_core.fiftyone.runs.writers import COMPLETE
 from kalos_core.options import Option
 from kalos_core.results import plain_values
 
@@ -133,7 +133,8 @@ def poolable_runs(samples: Any) -> dict[str, str]:
     connection = database()
     names = {found["_id"]: found["name"] for found in connection.datasets.find({}, {"name": True})}
     names.pop(id_of(root_of(samples)), None)
-    asked = {"config.method": f"{METHOD}/convergence", "config.status": COMPLETE, "config.metrics.raters": {"$size": 2}}
+    asked: dict[str, Any] = {"config.format": FORMAT, "config.method": f"{METHOD}/convergence"}
+    asked |= {"config.status": COMPLETE, "config.metrics.raters": {"$size": 2}, "key": {"$type": "string"}}
     found = connection.runs.find(asked, {"_dataset_id": True, "key": True}).sort("timestamp", 1)
     keys = {names[run["_dataset_id"]]: run["key"] for run in found if run["_dataset_id"] in names}
     return dict(sorted(keys.items()))

@@ -7,10 +7,12 @@ type SegmentedProps<Key extends string> = {
   choices: readonly (readonly [Key, string])[];
   chosen: Key;
   onChoose: (key: Key) => void;
+  /** The pointer is on a choice. */
+  onNear?: (key: Key) => void;
 };
 
 /** A few choices side by side, one of which is made; arrows move between them. */
-export function Segmented<Key extends string>({ label, choices, chosen, onChoose }: SegmentedProps<Key>) {
+export function Segmented<Key extends string>({ label, choices, chosen, onChoose, onNear }: SegmentedProps<Key>) {
   const move = (by: number) => {
     const at = choices.findIndex(([key]) => key === chosen);
     const next = choices[(at + by + choices.length) % choices.length];
@@ -28,7 +30,7 @@ export function Segmented<Key extends string>({ label, choices, chosen, onChoose
           ref={(button: HTMLElement | null) => {
             if (key === chosen && button?.parentElement?.contains(document.activeElement)) button.focus();
           }}
-          onClick={() => onChoose(key)} sx={{ ...FOCUS, ...PART, ...(key === chosen ? CHOSEN : {}) }}>
+          onClick={() => onChoose(key)} onPointerEnter={() => onNear?.(key)} sx={{ ...FOCUS, ...PART, ...(key === chosen ? CHOSEN : {}) }}>
           {title}
         </ButtonBase>
       ))}

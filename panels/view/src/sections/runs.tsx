@@ -22,7 +22,8 @@ type Listed = {
   notation: string;
   images: number;
   alpha: Maybe;
-  changed: number;
+  /** null: it cannot be read */
+  changed: number | null;
   said: string[];
 };
 type Listing = { analysis: string; runs: Listed[] };
@@ -64,6 +65,11 @@ function OnlyOne({ onUpdate }: { onUpdate: () => void }) {
 
 const ACTIONS = [["update_run", "Update"], ["rename_run", "Rename"], ["describe_run", "Note and status"], ["delete_run", "Delete"]] as const;
 
+function stateText(changed: number | null): string {
+  if (changed === null) return "cannot be read";
+  return changed ? `${numberOf(changed, "image")} edited since` : "up to date";
+}
+
 function ListPage({ of: { analysis, runs }, act }: { of: Listing } & Acts) {
   const [wanted, setWanted] = useState(analysis);
   const picked = runs.find(({ key }) => key === wanted)?.key ?? runs[0]?.key;
@@ -73,7 +79,7 @@ function ListPage({ of: { analysis, runs }, act }: { of: Listing } & Acts) {
     { key: "what", title: "What", show: ({ what, notation }) => <span title={notation}>{what.join(", ")}</span> },
     numberColumn("images", "Images", ({ images }) => images, countText),
     numberColumn("alpha", "α", ({ alpha }) => alpha, (value) => alphaText(value, 3)),
-    { key: "state", title: "State", show: ({ changed, said }) => [changed ? `${numberOf(changed, "image")} edited since` : "up to date", ...said.map((text) => plain(text))].join("; ") },
+    { key: "state", title: "State", show: ({ changed, said }) => [stateText(changed), ...said.map((text) => plain(text))].join("; ") },
   ];
   return (
     <Stack spacing={1}>

@@ -1,0 +1,168 @@
+"""The format of stored runs: its number, the seals of a record, and why a run cannot be read.
+
+Each entry of a record has a seal, a digest of its value: whatever was lost or changed since it was stored is noticed,
+however deep it lies. Entries of `Open` change one value at a time, so that their types are checked instead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from types import UnionType
+from typing import Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+import bson
+
+from kalos_core.version import __version__
+
+FORMAT = 1
+"""Number of the format in which runs are stored. Raise it with every change of what a run stores."""
+
+WRITING, COMPLETE, DELETING = "writing", "complete", "deleting"
+"""How far a run is."""
+
+
+class Writer(TypedDict):
+    """A process, and which of its works."""
+
+    host: str
+    pid: int
+    started: float
+    work: str
+
+
+class Choice(TypedDict):
+    """A value that was chosen from a run, and when."""
+
+    threshold: float
+    at: datetime
+
+
+class Open(TypedDict):
+    """Entries of a record that change one value at a time."""
+
+    status: Literal["writing", "complete", "deleting"]
+    writer: Writer
+    given: dict[str, dict[str, Choice]]
+    """Metrics that people give after the run was made."""
+
+
+SEAL = "seal"
+"""Entry of a record: name of each other entry -> its seal."""
+
+VIEW = "view_stages"
+"""Entry of the document beside the record that has a seal, too: the stages of the view; None: of the data set."""
+
+
+def sealed(record: Mapping[str, Any], view_stages: Sequence[str] | None) -> dict[str, Any]:
+    """A record with its format, the version that writes it, and its seals.
+
+    Examples
+    --------
+    >>> record = sealed({"images": 3, "status": "complete", "writer": {}, "given": {}}, None)
+    >>> record["format"], sorted(record["seal"])
+    (1, ['format', 'images', 'version', 'view_stages'])
+    """
+    whole = {**record, "format": FORMAT, "version": __version__}
+    return {**whole, SEAL: dict(_seals(whole, view_stages))}
+
+
+def updates(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Path in the document of a run -> value, to change entries of its record, each with its seal.
+
+    Examples
+    --------
+    >>> list(updates({"note": "look", "given.chosen.box_iou": None}))
+    ['config.note', 'config.given.chosen.box_iou', 'config.seal.note']
+    """
+    changed = {f"config.{name}": value for name, value in entries.items()}
+    return changed | {f"config.{SEAL}.{name}": _seal(of) for name, of in entries.items() if _is_sealed(name)}
+
+
+def written_by(record: Mapping[str, Any]) -> str:
+    """The version that wrote a record, for people."""
+    version = record.get("version")
+    return f"version {version}" if isinstance(version, str) else "an unknown version"
+
+
+def record_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The record in the document of a run; empty where there is none."""
+    record = document.get("config")
+    return record if isinstance(record, dict) else {}
+
+
+def why_unreadable(document: Mapping[str, Any]) -> str:
+    """The reason why a run cannot be read; "" where it can.
+
+    Examples
+    --------
+    >>> why_unreadable({"config": {"format": 2, "version": "9.9"}})
+    'version 9.9 wrote it in format 2, and this version, 0.2.0, reads format 1'
+    >>> why_unreadable({})
+    'its record is gone'
+    """
+    record = record_of(document)
+    if not record:
+        return "its record is gone"
+    number, writer = record.get("format"), written_by(record)
+    if type(number) is not int or number != FORMAT:
+        known = f"format {number}" if type(number) is int else "an unknown format"
+        return f"{writer} wrote it in {known}, and this version, {__version__}, reads format {FORMAT}"
+    given, found = record.get(SEAL), dict(_seals(record, document.get(VIEW)))
+    seals = given if isinstance(given, dict) else {}
+    names = [name for name in {**found, **seals} if name not in seals or found.get(name) != seals[name]]
+    names += [] if isinstance(document.get("timestamp"), datetime) else ["timestamp"]
+    names += [name for name, hint in _hints(Open).items() if name not in record or not fits(record[name], hint)]
+    return f"{names[0]!r} was changed or lost since {writer} wrote it" if names else ""
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a stored value is of a type, with all that it holds.
+
+    Examples
+    --------
+    >>> fits({"a": [1]}, dict[str, list[int]]), fits({"a": "b"}, dict[str, list[int]]), fits(True, int)
+    (True, False, False)
+    """
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(fits(value, option) for option in inner)
+    if origin is Literal:
+        return any(type(value) is type(option) and value == option for option in inner)
+    if origin is list:
+        return isinstance(value, list) and all(fits(entry, inner[0]) for entry in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(
+            fits(name, inner[0]) and fits(of, inner[1]) for name, of in value.items()
+        )
+    if is_typeddict(hint):
+        if not isinstance(value, dict) or not hint.__required_keys__ <= value.keys():
+            return False
+        return all(fits(value[name], of) for name, of in _hints(hint).items() if name in value)
+    if hint is Any:
+        return True
+    if isinstance(value, bool):
+        return hint is bool
+    return isinstance(value, (int, float) if hint is float else hint)
+
+
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+UNSEALED = {*Open.__annotations__, SEAL, "cls", "type"}
+"""Entries without a seal; the last two are FiftyOne's, which nothing here reads."""
+
+
+def _is_sealed(name: str) -> bool:
+    return name.partition(".")[0] not in UNSEALED
+
+
+def _seals(record: Mapping[str, Any], view_stages: Any) -> Iterator[tuple[str, str]]:
+    yield VIEW, _seal(view_stages)
+    yield from ((name, _seal(value)) for name, value in record.items() if _is_sealed(name))
+
+
+def _seal(value: Any) -> str:
+    return hashlib.sha256(bson.encode({"value": value})).hexdigest()[:16]
