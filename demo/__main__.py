@@ -33,8 +33,8 @@ WHAT_TO_TRY = """
 
   - The panel Raters, at the right: its buttons are sections. Overview says what matters; click a sentence to see what
     is behind it, and Back to return.
-  - Classes: click the hardest one; its images stand in the grid, worst first, and the lens narrows the other sections.
-    Clear takes the lens off.
+  - Classes: click the hardest one; the grid shows its images, worst first, and the filter narrows the other sections.
+    Clear takes the filter off.
   - Raters: a scorecard each; click one for typical confusions, examples, and a feedback sheet to print.
   - Decide: open the next dispute. Beside the open sample, in the tab "Raters on this sample" (the split icon keeps the
     image next to it), stand all that the raters gave this object, and the buttons to decide.

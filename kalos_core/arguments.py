@@ -81,6 +81,7 @@ def _fits(hint: Any, value: Any) -> bool:
     if origin in SEVERAL:
         return _is_several(origin, value) and (
             isinstance(value, (np.ndarray, Iterator))
+            or inner[0] in (Any, object, float, int)
             or (origin is Iterable and not _is_own(inner[0]))  # whoever goes through them says which is wrong
             or all(_entry_fits(inner[0], entry) for entry in value)
         )

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.errors import InputError, listed, repr_of
-from kalos_core.options import checked
 
 
 def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -87,7 +86,6 @@ def as_weights(weights: ArrayLike | None, count: int, of: str, above_zero: bool 
     return given
 
 
-@checked
 def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[np.object_]:
     """A one-dimensional array of Python objects, whatever they are (tuples stay tuples)."""
     if isinstance(values, np.ndarray) and not values.ndim:

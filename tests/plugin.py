@@ -205,7 +205,7 @@ class Workbench(Panel):
     def _choose_section(self, value: str, **given: Any) -> None:
         self._answered(value, self.ask("section", name=value, given=given, **self._chosen()))
 
-    def _clear_lens(self) -> None:
+    def _clear_filter(self) -> None:
         self.look_through(category=None, rater=None, tag=None, follow=False)
 
     def _prompt(self, **params: Any) -> None:

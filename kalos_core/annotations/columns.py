@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import as_array
 from kalos_core.arrays import object_array as object_array
 from kalos_core.errors import InputError, is_hashable, listed, repr_of
-from kalos_core.options import checked
 
 TEXT = np.dtypes.StringDType()
 """Text of any length without a Python object for each: half the memory, and indexing gives `str` all the same."""
@@ -34,7 +33,6 @@ AXES = {
 """Array of a table -> what its axes count: N annotations, I images, R raters, K categories, 2 numbers."""
 
 
-@checked
 def id_array(ids: ArrayLike | Sequence[Any]) -> NDArray[Any]:
     """Ids as int64 where all are whole numbers, as they are where NumPy holds them as text, else as Python objects."""
     if isinstance(ids, np.ndarray) and np.issubdtype(ids.dtype, np.integer):
@@ -52,7 +50,6 @@ def id_array(ids: ArrayLike | Sequence[Any]) -> NDArray[Any]:
     return np.array(entries, dtype=np.int64) if whole else object_array(entries)
 
 
-@checked
 def as_name(value: Any) -> Any:
     """Names are text: a whole number as text, nothing for blanks and NaN, and anything else as it is, to be refused.
 

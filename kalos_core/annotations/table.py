@@ -550,7 +550,6 @@ def _lists_of_raters(
     return {image: list(names) for image, names in found.items()}
 
 
-@checked
 def warn_of_silent_raters(annotations: Annotations, unsaid: NDArray[np.bool_], source: str) -> None:
     """Warn where it was taken for granted that raters saw an image in which they annotated nothing.
 
@@ -571,7 +570,6 @@ def warn_of_silent_raters(annotations: Annotations, unsaid: NDArray[np.bool_], s
         warn(text)
 
 
-@checked
 def build_annotations(table: RawTable, source: Source) -> Annotations:
     """Check what a reader found and turn it into `Annotations`; every reader ends here.
 

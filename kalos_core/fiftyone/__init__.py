@@ -29,9 +29,9 @@ from kalos_core.fiftyone.analyses.reporting import feedback as feedback
 from kalos_core.fiftyone.analyses.reporting import report as report
 from kalos_core.fiftyone.analyses.summaries import overview_of as overview_of
 from kalos_core.fiftyone.analyses.summaries import rater_scorecard as rater_scorecard
+from kalos_core.fiftyone.dataset.filter import Filter as Filter
 from kalos_core.fiftyone.dataset.found import found_raters as found_raters
 from kalos_core.fiftyone.dataset.image_labels import read_label_table as read_label_table
-from kalos_core.fiftyone.dataset.lens import Lens as Lens
 from kalos_core.fiftyone.dataset.masks import read_masks as read_masks
 from kalos_core.fiftyone.dataset.objects import overview as overview
 from kalos_core.fiftyone.dataset.objects import read_annotations as read_annotations

@@ -38,10 +38,10 @@ class Asked:
         return self.ctx.dataset
 
     @cached_property
-    def lens(self) -> kf.Lens:
+    def filter(self) -> kf.Filter:
         """The filter, as far as the section follows it."""
         parts = {part: self.chosen[part] for part in ("category", "rater", "tag") if part in self.follows}
-        return kf.Lens(**parts, samples=self.ctx.view.values("id") if self._follows_view else None)
+        return kf.Filter(**parts, samples=self.ctx.view.values("id") if self._follows_view else None)
 
     @property
     def _follows_view(self) -> bool:
@@ -58,7 +58,7 @@ class Asked:
     @property
     def part(self) -> dict[str, str | None]:
         """Class and rater of the filter, as arguments of functions that make views."""
-        return {"category": self.lens.category, "rater": self.lens.rater}
+        return {"category": self.filter.category, "rater": self.filter.rater}
 
     def view(self, view_of: Callable[..., Any], kind: str, *given: Any, **options: Any) -> Any:
         """A view of the run of a kind."""

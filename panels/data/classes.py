@@ -38,7 +38,7 @@ class ClassesSection(DataSection):
     )
 
     def send(self, asked: Asked) -> Row:
-        difficulty = narrowed_metrics(asked.dataset, asked.run("agreement").key, asked.lens).class_difficulty
+        difficulty = narrowed_metrics(asked.dataset, asked.run("agreement").key, asked.filter).class_difficulty
         rows = ranked_classes(difficulty)
         return {
             "title": _title(difficulty, rows),
@@ -75,7 +75,7 @@ def _confused(asked: Asked) -> Row | None:
     run = asked.analysis.run("variations")
     if run is None:
         return None
-    part = narrowed_variations(asked.dataset, run.key, asked.lens)
+    part = narrowed_variations(asked.dataset, run.key, asked.filter)
     found, raters = part.confusions, part.annotations.raters
     classes, counts = found.matrix(MOST_CLASSES)
     first_by, second_by = ([_counted(raters, counts) for counts in found.by_rater[:MOST_ROWS, side]] for side in (0, 1))

@@ -82,9 +82,9 @@ class DecideSection(Decidable):
 
     def send(self, asked: Asked) -> Record:
         """The queue, and the other runs of the analysis that have disputes."""
-        dataset, analysis, lens = asked.dataset, asked.analysis, asked.lens
+        dataset, analysis, filter = asked.dataset, asked.analysis, asked.filter
         runs = decidable_in(analysis)
-        part = {"category": lens.category, "rater": lens.rater}
+        part = {"category": filter.category, "rater": filter.rater}
         variations, _ = findings_of(dataset, runs[0], analysis.run("variations"))
         disputes = next_disputes(dataset, runs[0].key, FIRST, variations, **part)
         queue = queue_of(dataset, runs[0], variations, disputes, **part)
@@ -93,8 +93,8 @@ class DecideSection(Decidable):
     @click
     def show(self, asked: Asked) -> Led:
         """The images of the queue in the grid, with the labels of these units alone."""
-        lens, state = asked.lens, asked.given["state"]
-        view = view_of_queue(asked.dataset, asked.given["run"], lens.category, lens.rater, state)
+        filter, state = asked.filter, asked.given["state"]
+        view = view_of_queue(asked.dataset, asked.given["run"], filter.category, filter.rater, state)
         return Led(view, STATES[state])
 
 
@@ -152,11 +152,11 @@ class ResultsSection(Decidable):
 def _trained(asked: Asked, run: str) -> list[Record]:
     """Who was decided against: gave one class, and another was decided; with the labels of these units."""
     table: Any = kf.training_list(asked.dataset, run)
-    lens = asked.lens
-    if lens.rater is not None:
-        table = table[table.rater == lens.rater]
-    if lens.category is not None:
-        table = table[(table.category == lens.category) | (table.decided == lens.category)]
+    filter = asked.filter
+    if filter.rater is not None:
+        table = table[table.rater == filter.rater]
+    if filter.category is not None:
+        table = table[(table.category == filter.category) | (table.decided == filter.category)]
     return [
         {
             "run": run,

@@ -26,7 +26,7 @@ class ImagesSection(DataSection):
 
     def send(self, asked: Asked) -> Row:
         run = asked.run("agreement")
-        found = narrowed_metrics(asked.dataset, run.key, asked.lens)
+        found = narrowed_metrics(asked.dataset, run.key, asked.filter)
         edges, counts = alpha_bins(found.image_alpha)
         defined = found.image_alpha[np.isfinite(found.image_alpha)]
         median = np.median(defined) if len(defined) else None
@@ -37,7 +37,7 @@ class ImagesSection(DataSection):
             "counts": counts,
             "middles": [("mean", found.alpha), ("median", median), ("all objects at once", found.global_alpha)],
             "caption": CAPTIONS["histogram"],
-            "worst": kf.worst_images(asked.dataset, run.key, WORST, lens=asked.lens),
+            "worst": kf.worst_images(asked.dataset, run.key, WORST, filter=asked.filter),
         }
 
     open = open_sample

@@ -33,10 +33,10 @@ class OverviewSection(DataSection):
     )
 
     def send(self, asked: Asked) -> Row:
-        dataset, lens, run = asked.dataset, asked.lens, asked.run("agreement")
-        found = narrowed_metrics(dataset, run.key, lens)
+        dataset, filter, run = asked.dataset, asked.filter, asked.run("agreement")
+        found = narrowed_metrics(dataset, run.key, filter)
         disputes, changed = disputes_by_run(dataset, asked.analysis), count_changes(dataset, run.key)
-        said = sentences_of(dataset, asked.analysis, lens, disputes, changed)
+        said = sentences_of(dataset, asked.analysis, filter, disputes, changed)
         habits = [one for one in said if one.leads_to == "Raters" and "kind" in one.arguments]
         return {
             **row_of(found, "alpha", "images", interval="alpha_interval", objects="units"),
@@ -49,7 +49,7 @@ class OverviewSection(DataSection):
             "differences": _differences(asked),
             "furthest": _furthest(asked),
             "hardest": _hardest(found),
-            "worst": kf.worst_images(dataset, run.key, WORST, lens=lens),
+            "worst": kf.worst_images(dataset, run.key, WORST, filter=filter),
             "ceiling": _ceiling(asked),
             "advice": _advice(asked),
             "changed": changed,
@@ -71,12 +71,12 @@ class OverviewSection(DataSection):
 
 def _differences(asked: Asked) -> list[Row]:
     run = asked.analysis.run("variations")
-    return [] if run is None else ranked_differences(narrowed_variations(asked.dataset, run.key, asked.lens).counts)
+    return [] if run is None else ranked_differences(narrowed_variations(asked.dataset, run.key, asked.filter).counts)
 
 
 def _furthest(asked: Asked) -> list[Row]:
     """Raters by their alpha with the others, the least first; undefined last."""
-    cards = kf.rater_scorecard(asked.dataset, asked.analysis.key, asked.lens)
+    cards = kf.rater_scorecard(asked.dataset, asked.analysis.key, asked.filter)
     order = sorted(cards, key=lambda card: (np.isnan(card.alpha), card.alpha))[:FEW]
     return [{**value_of(card.alpha, card.alpha_interval), "name": card.rater, "images": card.images} for card in order]
 

@@ -34,10 +34,10 @@ class RatersSection(DataSection):
     )
 
     def send(self, asked: Asked) -> Row:
-        found = narrowed_metrics(asked.dataset, asked.run("agreement").key, asked.lens)
+        found = narrowed_metrics(asked.dataset, asked.run("agreement").key, asked.filter)
         together, without = found.collaboration, found.vitality
         people, sessions, titles = _sessions(asked)
-        cards = kf.rater_scorecard(asked.dataset, asked.analysis.key, asked.lens)
+        cards = kf.rater_scorecard(asked.dataset, asked.analysis.key, asked.filter)
         return {
             "cards": sorted(cards, key=lambda card: (np.isnan(card.alpha), card.alpha, card.rater)),
             "has_rates": "variations" in asked.analysis.runs,
@@ -87,7 +87,7 @@ class RatersSection(DataSection):
     def sheet(self, asked: Asked) -> Led:
         """The feedback sheet of a rater, which the browser saves."""
         rater = asked.given["rater"]
-        page = kf.feedback(asked.dataset, asked.analysis.key, rater, asked.lens)
+        page = kf.feedback(asked.dataset, asked.analysis.key, rater, asked.filter)
         name = "feedback-" + re.sub(r"[^\w.-]+", "-", rater) + ".html"
         download(asked.ctx, name, "text/html", page.encode())
         asked.ctx.ops.notify(f"Saved with the downloads of the browser: {name}", variant="success")

@@ -79,7 +79,7 @@ class DifferencesSection(DataSection):
 
     def send(self, asked: Asked) -> Row:
         dataset, run, matched = asked.dataset, asked.run("variations"), asked.analysis.run("agreement")
-        part = narrowed_variations(dataset, run.key, asked.lens)
+        part = narrowed_variations(dataset, run.key, asked.filter)
         return {
             "title": _title(part),
             "correct": part.counts["correct"],

@@ -133,8 +133,8 @@ class App:
         expect(self.raters().get_by_role("status", name="Loading")).to_have_count(0)
         self.expect_idle(RATERS)
 
-    def choose_lens(self, shown: str, entry: str) -> None:
-        """Choose an entry of the menu of the lens that shows a text."""
+    def choose_filter(self, shown: str, entry: str) -> None:
+        """Choose an entry of the menu of the filter that shows a text."""
         self.expect_idle(RATERS)
         self.choose_in_menu(RATERS, shown, entry)
         self.expect_idle(RATERS)

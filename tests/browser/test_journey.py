@@ -105,7 +105,7 @@ def test_two_windows_at_once_show_what_was_clicked_in_each(
     other.open(analysed.name, WORKSPACE)
     other.choose_part("Classes")
     app.expect_section("Images")
-    app.choose_lens("all raters", "chen")
+    app.choose_filter("all raters", "chen")
     expect(app.raters().get_by_role("combobox").filter(has_text="chen")).to_be_visible()
     app.choose_part("Runs")
     other.expect_section("Classes")

@@ -61,8 +61,8 @@ def test_a_filter_narrows_it_down_and_stays_where_it_is(app: Any, analysed: fo.D
     app.expect_section("Overview")
     number = app.raters().locator('[data-cy="alpha"]')
     place = app.raters().get_by_role("combobox", name="Class").bounding_box()
-    app.choose_lens("all classes", "dog")
-    found = narrowed_metrics(analysed, KEY, kf.Lens(category="dog"))
+    app.choose_filter("all classes", "dog")
+    found = narrowed_metrics(analysed, KEY, kf.Filter(category="dog"))
     expect(number).to_have_text(alpha_text(found.alpha))
     app.choose_part("Classes")
     assert app.raters().get_by_role("combobox", name="Class").bounding_box() == place

@@ -75,6 +75,6 @@ def at(panel: Workbench, section: str, page: str | None = None) -> Workbench:
     return panel
 
 
-def look_at(panel: Workbench, **lens: str) -> Workbench:
+def look_at(panel: Workbench, **filter: str) -> Workbench:
     """Set the filter as its menus do."""
-    return panel.look_through(**lens)
+    return panel.look_through(**filter)

@@ -34,17 +34,17 @@ def test_a_bar_leads_to_its_images(analysed: fo.Dataset) -> None:
     assert sample_of(panel.act("open", sample=ids(analysed, 3)[0])) == ids(analysed, 3)[0]
 
 
-@pytest.mark.parametrize("lens", first([{"category": "dog", "rater": "cid"}, {"rater": "bob"}]))
-def test_all_of_it_follows_the_filter(trio: fo.Dataset, lens: dict[str, str]) -> None:
-    panel = look_at(opened(trio, "Images"), **lens)
-    alphas = dict(zip(*image_alphas(trio, "agreement", **lens), strict=True))
+@pytest.mark.parametrize("filter", first([{"category": "dog", "rater": "cid"}, {"rater": "bob"}]))
+def test_all_of_it_follows_the_filter(trio: fo.Dataset, filter: dict[str, str]) -> None:
+    panel = look_at(opened(trio, "Images"), **filter)
+    alphas = dict(zip(*image_alphas(trio, "agreement", **filter), strict=True))
     edges, counts = alpha_bins(list(alphas.values()))
     assert (panel.record["edges"], panel.record["counts"]) == (edges.tolist(), counts.tolist())
     worst = [alphas[image["sample_id"]] for image in panel.record["worst"]]
     assert worst == sorted(alpha for alpha in alphas.values() if alpha is not None)[: len(worst)]
-    view = view_worst_first(trio, "agreement", **lens)
+    view = view_worst_first(trio, "agreement", **filter)
     assert samples_of(trio, panel.act("worst")) == view.values("id")
-    assert f"worst first by α of {' and '.join(lens.values())} (" in panel.grids[-1]["text"]
+    assert f"worst first by α of {' and '.join(filter.values())} (" in panel.grids[-1]["text"]
 
 
 def test_of_a_long_sorted_view_the_first_images_are_shown(

@@ -1,4 +1,4 @@
-"""The panel *Raters*: its sections, its lens, what a click leads to and back, and what happens meanwhile."""
+"""The panel *Raters*: its sections, its filter, what a click leads to and back, and what happens meanwhile."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_sections_are_those_of_the_labels_that_are_there(analysed: fo.Dataset) -
     assert not {"Masks", "Truth", "Noise", "Images"} & found
 
 
-# ---- the lens ----
+# ---- the filter ----
 
 
 def test_the_view_is_followed_only_when_it_is_to_be(analysed: fo.Dataset) -> None:

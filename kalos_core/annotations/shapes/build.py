@@ -16,7 +16,6 @@ from kalos_core.annotations.shapes.masks import build_masks
 from kalos_core.annotations.shapes.polygons import build_polygons
 from kalos_core.annotations.shapes.volumes import build_volumes
 from kalos_core.errors import listed
-from kalos_core.options import checked
 from kalos_core.shapes import Boxes, ShapeColumn
 
 Builder = Callable[[list[Any], NDArray[np.intp], Surroundings, ShapeFaults], ShapeColumn]
@@ -39,7 +38,6 @@ SHAPE_FIELDS = ("box", *BUILDERS)
 """Fields of a record that hold its shapes."""
 
 
-@checked
 def build_shapes(
     given: Mapping[str, list[Any]], surroundings: Surroundings, faults: ShapeFaults
 ) -> dict[str, ShapeColumn]:

@@ -18,7 +18,7 @@ from kalos_core.display import count_text, with_interval
 from kalos_core.drawing import Drawing
 from kalos_core.errors import InputError, Undefined, lookup
 from kalos_core.fiftyone.analyses.summaries import advice_of, overview_of, rater_scorecard
-from kalos_core.fiftyone.dataset.lens import Lens
+from kalos_core.fiftyone.dataset.filter import Filter
 from kalos_core.fiftyone.deciding.decide import decisions
 from kalos_core.fiftyone.deciding.queue import count_disputes, disputed_units
 from kalos_core.fiftyone.deciding.results import training_list
@@ -279,7 +279,7 @@ EXAMPLES = 2
 """Drawn examples of each type on a sheet."""
 
 
-def feedback(samples: Any, key: str, rater: str, lens: Lens = Lens()) -> str:  # noqa: B008
+def feedback(samples: Any, key: str, rater: str, filter: Filter = Filter()) -> str:  # noqa: B008
     """The sheet of one rater as a page of HTML that needs no network: rates with their counts, and drawn examples.
 
     Parameters
@@ -288,7 +288,7 @@ def feedback(samples: Any, key: str, rater: str, lens: Lens = Lens()) -> str:  #
     key : str
         Of an analysis, or of one of its runs.
     rater : str
-    lens : Lens
+    filter : Filter
         Its rater is not heeded.
 
     Raises
@@ -311,7 +311,7 @@ def feedback(samples: Any, key: str, rater: str, lens: Lens = Lens()) -> str:  #
     True
     >>> dataset.delete()
     """
-    cards = {card.rater: card for card in rater_scorecard(samples, key, lens)}
+    cards = {card.rater: card for card in rater_scorecard(samples, key, filter)}
     card, run = lookup(cards, rater, "rater"), find_analysis(samples, key).run("agreement")
     drawings: dict[str, list[Drawing]] = {}
     if run is not None:

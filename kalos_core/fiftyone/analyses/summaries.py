@@ -9,7 +9,7 @@ import kalos_core.calibration
 import kalos_core.statements
 from kalos_core.calibration import ThresholdAdvice
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.lens import Lens
+from kalos_core.fiftyone.dataset.filter import Filter
 from kalos_core.fiftyone.deciding.kinds import is_decidable
 from kalos_core.fiftyone.deciding.queue import DisputeCount, count_disputes
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
@@ -22,7 +22,7 @@ from kalos_core.statements import Statement, statements_on_labels, statements_on
 from kalos_core.variation import Scorecard, rater_scorecards
 
 
-def rater_scorecard(samples: Any, key: str, lens: Lens = Lens()) -> Scorecard:  # noqa: B008
+def rater_scorecard(samples: Any, key: str, filter: Filter = Filter()) -> Scorecard:  # noqa: B008
     """A card for each rater: agreement with the others, findings, confusions, merges and splits, and examples.
 
     All come from what the runs stored: no label is read. Sessions are those of all images.
@@ -32,7 +32,7 @@ def rater_scorecard(samples: Any, key: str, lens: Lens = Lens()) -> Scorecard:  
     samples : fiftyone.core.collections.SampleCollection
     key : str
         Of an analysis, or of one of its runs.
-    lens : Lens
+    filter : Filter
         Its rater is not heeded: there is a card for each.
 
     Returns
@@ -63,7 +63,7 @@ def rater_scorecard(samples: Any, key: str, lens: Lens = Lens()) -> Scorecard:  
     analysis = find_analysis(samples, key)
     agreement, variations = analysis.run("agreement"), analysis.run("variations")
     lead = agreement or variations
-    everybody = Lens(lens.category, None, lens.tag, lens.samples)
+    everybody = Filter(filter.category, None, filter.tag, filter.samples)
 
     def made() -> Scorecard:
         sessions = load_details(samples, agreement.key).details.intra_rater if agreement else None
@@ -77,7 +77,7 @@ def rater_scorecard(samples: Any, key: str, lens: Lens = Lens()) -> Scorecard:  
     return kept(samples, lead, ("scorecards", of, everybody.category), made)
 
 
-def overview_of(samples: Any, key: str, lens: Lens = Lens()) -> list[Statement]:  # noqa: B008
+def overview_of(samples: Any, key: str, filter: Filter = Filter()) -> list[Statement]:  # noqa: B008
     """The few sentences that matter about an analysis, each with the section that shows what lies behind it.
 
     The ceiling, the disputes and what was edited are of all images: see `CANNOT_FOLLOW`.
@@ -87,7 +87,7 @@ def overview_of(samples: Any, key: str, lens: Lens = Lens()) -> list[Statement]:
     samples : fiftyone.core.collections.SampleCollection
     key : str
         Of an analysis, or of one of its runs.
-    lens : Lens
+    filter : Filter
 
     Returns
     -------
@@ -115,7 +115,8 @@ def overview_of(samples: Any, key: str, lens: Lens = Lens()) -> list[Statement]:
     """
     analysis = find_analysis(samples, key)
     newest = analysis.run("agreement") or next(iter(analysis.runs.values()))
-    return sentences_of(samples, analysis, lens, disputes_by_run(samples, analysis), count_changes(samples, newest.key))
+    disputes, changed = disputes_by_run(samples, analysis), count_changes(samples, newest.key)
+    return sentences_of(samples, analysis, filter, disputes, changed)
 
 
 def disputes_by_run(samples: Any, analysis: Analysis) -> dict[str, DisputeCount]:
@@ -124,7 +125,7 @@ def disputes_by_run(samples: Any, analysis: Analysis) -> dict[str, DisputeCount]
 
 
 def sentences_of(
-    samples: Any, analysis: Analysis, lens: Lens, disputes: Mapping[str, DisputeCount], changed: int
+    samples: Any, analysis: Analysis, filter: Filter, disputes: Mapping[str, DisputeCount], changed: int
 ) -> list[Statement]:
     """As `overview_of`, with the disputes and the edited samples as they were counted."""
     agreement, variations, ceiling = map(analysis.run, ("agreement", "variations", "convergence"))
@@ -133,8 +134,8 @@ def sentences_of(
         *_of_labels(samples, analysis),
         *_of_masks(samples, analysis),
         *kalos_core.statements.statements(
-            narrowed_metrics(samples, agreement.key, lens) if agreement else None,
-            narrowed_variations(samples, variations.key, lens) if variations else None,
+            narrowed_metrics(samples, agreement.key, filter) if agreement else None,
+            narrowed_variations(samples, variations.key, filter) if variations else None,
             ceiling.metrics["whole"] if ceiling else None,
             (sum(of.all for of in counts), sum(of.decided for of in counts)) if counts else None,
             changed,

@@ -100,7 +100,7 @@ class TestAssignedClasses:
         # a cat by ann only: nobody else was assigned; cat and dog of one object differ; and nobody annotated a dog
         assert dataset.values("run_alpha") == [None, 0.0, 1.0]
         assert kf.load_run(dataset, "run").stale == ()
-        found = metrics_of(narrowed_metrics(dataset, "run", kf.Lens(rater="bob")))
+        found = metrics_of(narrowed_metrics(dataset, "run", kf.Filter(rater="bob")))
         assert found["image_alpha"] == [None, 0.0, 1.0]
         assert found["alpha"] == run.metrics["alpha"] == 0.5
 

@@ -31,8 +31,8 @@ def result(dataset):
     return agreement(kf.read_annotations(dataset, raters=THREE), bootstrap=20)
 
 
-def metrics(dataset: fo.Dataset, **lens: Any) -> dict[str, Any]:
-    return metrics_of(narrowed_metrics(dataset, "run", kf.Lens(**lens)))
+def metrics(dataset: fo.Dataset, **filter: Any) -> dict[str, Any]:
+    return metrics_of(narrowed_metrics(dataset, "run", kf.Filter(**filter)))
 
 
 def numbers(values: list[float | None]) -> list[float]:
@@ -92,8 +92,8 @@ def test_some_samples_have_the_numbers_of_their_own_annotations(dataset, result,
     limits = {"tag": ids[1:9], "samples": ids[5:]}
     dataset.select(limits["tag"]).tag_samples("mine")
     chosen = [row for row, key in enumerate(ids) if all(key in limits[name] for name in names)]
-    lens = {"tag": "mine", "samples": limits["samples"]}
-    found = metrics(dataset, **part, **{name: lens[name] for name in names})
+    filter = {"tag": "mine", "samples": limits["samples"]}
+    found = metrics(dataset, **part, **{name: filter[name] for name in names})
     dataset.untag_samples("mine")
     assert 3 < len(chosen) <= len(ids)
     alone = agreement(result.annotations.select(images=chosen), bootstrap=20)
@@ -132,7 +132,7 @@ def test_a_click_on_a_bar_leads_to_the_images_it_counts(dataset, part):
     for low, high in pairwise(np.linspace(-1, 1, 11)):
         inside = {key for key, alpha in defined.items() if low <= alpha < high or alpha == high == 1}
         assert set(views.view_of_alpha(dataset, "run", low, high, **part).values("id")) == inside
-    worst = kf.worst_images(dataset, "run", 5, kf.Lens(**part))
+    worst = kf.worst_images(dataset, "run", 5, kf.Filter(**part))
     assert [row.alpha for row in worst] == sorted(defined.values())[:5]
     assert [row.sample_id for row in worst] == views.view_worst_first(dataset, "run", 5, **part).values("id")
 

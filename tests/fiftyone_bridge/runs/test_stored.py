@@ -247,7 +247,7 @@ def test_raters_of_any_name_from_the_file_to_the_view(tmp_path):
     assert view_of_confusion(dataset, "found", "cat", "dog").count("Anna_2.detections") == 1
     for of_rater in (view_worst_first(dataset, "run", rater=anna), view_of_pair(dataset, "run", anna, weiss)):
         assert of_rater.values("id") == [sample.id]
-    assert metrics_of(narrowed_metrics(dataset, "run", kf.Lens(rater=anna)))["image_alpha"] == [sample["run_alpha"]]
+    assert metrics_of(narrowed_metrics(dataset, "run", kf.Filter(rater=anna)))["image_alpha"] == [sample["run_alpha"]]
     kf.delete_run(dataset, "run")
     assert not sample.has_field("run_alpha")
 
@@ -261,4 +261,4 @@ def test_a_name_that_looks_like_a_field(make):
     assert view_of_class(dataset, "run", "$cat").values("marks.detections.label") == [["$cat"]]
     assert view_of_confusion(dataset, "found", "dog", "$cat").count("marks.detections") == 3
     assert kf.view_of_variation(dataset, "found", "wrong_class", rater="$ann").count("marks.detections") == 2
-    assert len(kf.worst_images(dataset, "run", lens=kf.Lens("$cat", "$$ROOT"))) == 1
+    assert len(kf.worst_images(dataset, "run", filter=kf.Filter("$cat", "$$ROOT"))) == 1

@@ -18,7 +18,7 @@ from kalos_core.diagnostics.narrowing import NarrowedAgreement, narrowed
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.sums import ImageSums
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.lens import Lens
+from kalos_core.fiftyone.dataset.filter import Filter
 from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.kinds.agreement.settings import AgreementRun, matching
 from kalos_core.fiftyone.kinds.columns import columns_of, made_from
@@ -57,8 +57,8 @@ UNITS, PAIR_CELLS, LEFT_OUT, BOUNDARIES = "units/", "cells of pairs/", "cells le
 """What the names of the arrays of units, of `ImageSums.pairs`, `ImageSums.left_out`, and of boundaries begin with."""
 
 
-def narrowed_metrics(samples: Any, run_key: str, lens: Lens = Lens()) -> NarrowedAgreement:  # noqa: B008
-    """The metrics of a run as a lens leaves them; see `kalos_core.diagnostics.narrowed`.
+def narrowed_metrics(samples: Any, run_key: str, filter: Filter = Filter()) -> NarrowedAgreement:  # noqa: B008
+    """Return the metrics of a run within a filter; see `kalos_core.diagnostics.narrowed`.
 
     All come from what the run stored: no label is read and nothing is matched again.
 
@@ -67,7 +67,7 @@ def narrowed_metrics(samples: Any, run_key: str, lens: Lens = Lens()) -> Narrowe
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
         Of an agreement.
-    lens : Lens
+    filter : Filter
         Its class and its rater are names of the run.
 
     Returns
@@ -82,11 +82,11 @@ def narrowed_metrics(samples: Any, run_key: str, lens: Lens = Lens()) -> Narrowe
     """
     run = load_metrics(samples, run_key, "agreement")
     sums, names = kept(samples, run, "sums", lambda: _sums_and_images(samples, run))
-    if lens.limits_images:
-        return narrowed(sums, lens.category, lens.rater, lens.images_in(samples, names))
-    part = lens.category, lens.rater
+    if filter.limits_images:
+        return narrowed(sums, filter.category, filter.rater, filter.images_in(samples, names))
+    part = filter.category, filter.rater
     found = kept(samples, run, part, lambda: narrowed(sums, *part))
-    if lens.is_whole:
+    if filter.is_whole:
         vars(found)["_whole"] = _estimates(run.metrics)
     return found
 

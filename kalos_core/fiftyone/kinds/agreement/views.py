@@ -15,7 +15,7 @@ from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, check_number, index_of, listed
 from kalos_core.fiftyone.dataset.expressions import text, together
-from kalos_core.fiftyone.dataset.lens import Lens
+from kalos_core.fiftyone.dataset.filter import Filter
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.fiftyone.runs.stored import load_metrics
@@ -150,12 +150,12 @@ def worst_images(
     samples: Any,
     run_key: str,
     limit: int = 25,
-    lens: Lens = Lens(),  # noqa: B008  frozen
+    filter: Filter = Filter(),  # noqa: B008  frozen
     threshold: float | None = None,
 ) -> list[ImageRow]:
-    """The images of a run, as far as a lens leaves them, that the raters agree on least, worst first."""
+    """Return the images of a run within a filter, those with the least agreement first."""
     run = load_metrics(samples, run_key, "agreement")
-    alpha, view = alpha_of(run, lens.category, lens.rater, threshold), lens.within(run.view)
+    alpha, view = alpha_of(run, filter.category, filter.rater, threshold), filter.within(run.view)
     paths = label_fields(view)
     counts = [F(paths[field]).length() for field in run.label_fields if field in paths]
     # each of several values is a query of its own: all images are looked through for the first alone

@@ -1,4 +1,4 @@
-"""Variations as a kind of run: what it is told, stores and writes on labels, and its findings as a lens leaves them."""
+"""Variations as a kind of run: settings, stored arrays, fields of labels, and its findings within a filter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import kalos_core.variation
 from kalos_core.display import VARIATION_LABELS
-from kalos_core.fiftyone.dataset.lens import Lens
+from kalos_core.fiftyone.dataset.filter import Filter
 from kalos_core.fiftyone.dataset.writing import Values, nested, or_none
 from kalos_core.fiftyone.kinds.columns import made_from
 from kalos_core.fiftyone.kinds.matched import matched_again, read_compared, stored_table
@@ -201,8 +201,8 @@ OTHERS = ("annotations", "pairs")
 """Fields of `Variations` that are stored otherwise."""
 
 
-def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> NarrowedVariations:  # noqa: B008
-    """The findings of a run as a lens leaves them; see `kalos_core.variation.narrowed_variations`.
+def narrowed_variations(samples: Any, run_key: str, filter: Filter = Filter()) -> NarrowedVariations:  # noqa: B008
+    """Return the findings of a run within a filter; see `kalos_core.variation.narrowed_variations`.
 
     All come from what the run stored: no label is read and nothing is searched again.
 
@@ -211,7 +211,7 @@ def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> Narr
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
         Of a search for variations.
-    lens : Lens
+    filter : Filter
         Its class and its rater are names of the run.
 
     Returns
@@ -225,10 +225,10 @@ def narrowed_variations(samples: Any, run_key: str, lens: Lens = Lens()) -> Narr
     """
     run = load_metrics(samples, run_key, "variations")
     found = kept(samples, run, "findings", lambda: stored_variations(run.arrays, run.settings["similarity"]))
-    if lens.limits_images:
-        images = lens.images_in(samples, found.annotations.images)
-        return kalos_core.variation.narrowed_variations(found, lens.category, lens.rater, images)
-    part = lens.category, lens.rater
+    if filter.limits_images:
+        images = filter.images_in(samples, found.annotations.images)
+        return kalos_core.variation.narrowed_variations(found, filter.category, filter.rater, images)
+    part = filter.category, filter.rater
     return kept(samples, run, part, lambda: kalos_core.variation.narrowed_variations(found, *part))
 
 

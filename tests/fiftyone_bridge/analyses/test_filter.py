@@ -1,4 +1,4 @@
-"""Findings, scorecards and sentences of an analysis as a lens leaves them, from what its runs stored alone."""
+"""Findings, scorecards and sentences of an analysis as a filter leaves them, from what its runs stored alone."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -48,7 +48,7 @@ def test_findings(dataset, table, category, rater, names):
     limits = {"tag": ids[2:9], "samples": ids[5:]}
     dataset.select(limits["tag"]).tag_samples("mine")
     given = {name: {"tag": "mine", "samples": limits["samples"]}[name] for name in names}
-    found = narrowed_variations_of(dataset, "first", kf.Lens(category, rater, **given))
+    found = narrowed_variations_of(dataset, "first", kf.Filter(category, rater, **given))
     dataset.untag_samples("mine")
     images = [row for row, key in enumerate(ids) if all(key in limits[name] for name in names)]
     alone = narrowed_variations(variations(table.select(images=images)), category, rater)
@@ -64,28 +64,28 @@ def test_findings(dataset, table, category, rater, names):
 
 @pytest.mark.parametrize("category", [None, "dog"])
 def test_scorecards_and_sentences(dataset, table, category):
-    lens = kf.Lens(category, samples=dataset.values("id")[3:])
+    filter = kf.Filter(category, samples=dataset.values("id")[3:])
     chosen = table.select(images=list(range(3, len(dataset))))
     part, found = narrowed(agreement(chosen, bootstrap=20), category), narrowed_variations(variations(chosen), category)
     expected = rater_scorecards(part, found, or_reason(intra_rater, agreement(table, bootstrap=20)))
-    cards = kf.rater_scorecard(dataset, "first", lens)
+    cards = kf.rater_scorecard(dataset, "first", filter)
     pd.testing.assert_frame_equal(cards.to_pandas(), expected.to_pandas())
     assert [card.examples for card in cards] == [card.examples for card in expected]
     shown = [key for card in cards for keys in card.examples.values() for key in keys]
     assert shown
     assert 0 < len(dataset.select_labels(ids=shown)) <= len(dataset)
     counted = kf.count_disputes(dataset, "first")
-    said = kf.overview_of(dataset, "first", lens)
+    said = kf.overview_of(dataset, "first", filter)
     assert said == statements(part, found, None, (counted.all, counted.decided), count_changes(dataset, "first"))
 
 
 def test_no_label_is_read_and_what_is_unknown(dataset, monkeypatch):
     monkeypatch.setattr(fo.Dataset, "values", None)
     monkeypatch.setattr(fo.DatasetView, "values", None)
-    assert len(kf.rater_scorecard(dataset, "first", kf.Lens("cat"))) == 3
+    assert len(kf.rater_scorecard(dataset, "first", kf.Filter("cat"))) == 3
     assert kf.overview_of(dataset, "first")
     with pytest.raises(InputError, match="category: expected one of 'cat', 'dog', got 'bird'"):
-        kf.rater_scorecard(dataset, "first", kf.Lens("bird"))
+        kf.rater_scorecard(dataset, "first", kf.Filter("bird"))
     with pytest.raises(InputError, match="analysis: expected the key of one"):
         kf.overview_of(dataset, "third")
 
@@ -110,7 +110,7 @@ def test_images_that_all_left_empty_are_excluded_in_the_run_its_parts_and_the_ru
     samples.add_sample(fo.Sample("empty.jpg", raters=list(THREE), **{name: fo.Detections() for name in THREE}))
     found = kf.compute_agreement(samples, "drawn", raters=THREE, empty="exclude", bootstrap=0)
     assert found.metrics["alpha"] == pytest.approx(found.metrics["alpha_without_empty"])
-    assert narrowed_metrics(samples, "drawn", kf.Lens()).alpha == found.metrics["alpha"]
+    assert narrowed_metrics(samples, "drawn", kf.Filter()).alpha == found.metrics["alpha"]
     again = kf.update_analysis(samples, "drawn").run("agreement")
     assert (again.settings["empty"], again.metrics["alpha"]) == ("exclude", found.metrics["alpha"])
     samples.delete()

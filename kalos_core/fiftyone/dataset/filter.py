@@ -1,4 +1,4 @@
-"""The lens: what every number of a panel is of, be it a class, a rater, a tag of samples or the view in the grid."""
+"""The filter of a panel: a class, a rater, a tag of samples, or the view in the grid."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ CANNOT_FOLLOW = (
     "Of all images of the run: label convergence and calibration draw images and compare distributions, which cannot "
     "be narrowed down afterwards. Label convergence knows each sample tag by itself where the run was told to."
 )
-"""Said where the numbers of a section do not follow the lens."""
+"""Message of a section that the filter does not affect."""
 
 
 @dataclass(frozen=True)
-class Lens:
+class Filter:
     """What numbers are narrowed down to; all of a run unless anything is given.
 
     Parameters
@@ -33,7 +33,7 @@ class Lens:
 
     Examples
     --------
-    >>> Lens(category="cat").is_whole, Lens().is_whole, Lens(rater="ann").limits_images
+    >>> Filter(category="cat").is_whole, Filter().is_whole, Filter(rater="ann").limits_images
     (False, True, False)
     """
 
@@ -50,7 +50,7 @@ class Lens:
     @property
     def is_whole(self) -> bool:
         """Whether it leaves out nothing."""
-        return self == Lens()
+        return self == Filter()
 
     def images_in(self, samples: Any, ids: ArrayLike) -> NDArray[np.intp]:
         """(J,) which of the images with these ids (I,) it leaves, in their order; no label is read.
