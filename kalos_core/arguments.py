@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from inspect import getattr_static
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -80,12 +81,17 @@ def _fits(hint: Any, value: Any) -> bool:
         )
     if origin in SEVERAL:
         return _is_several(origin, value) and (
-            isinstance(value, (np.ndarray, Iterator))
+            isinstance(value, Iterator)
+            or (isinstance(value, np.ndarray) and not _is_own(inner[0]))
             or inner[0] in (Any, object, float, int)
-            or (origin is Iterable and not _is_own(inner[0]))  # whoever goes through them says which is wrong
+            or (
+                origin is Iterable and not _is_own(inner[0]) and get_origin(inner[0]) is not tuple
+            )  # whoever goes through them says which is wrong
             or all(_entry_fits(inner[0], entry) for entry in value)
         )
     kind = hint if origin is None else origin
+    if _is_protocol(kind):
+        return all(getattr_static(value, name, _ABSENT) is not _ABSENT for name in _members(kind))
     if _is_own(kind):  # shards have a table without rows, of the type that is expected
         return isinstance(value, kind) and (not inner or _fits(inner[0], getattr(value, "known", None)))
     return not (isinstance(kind, type) and kind.__module__ in PLAIN) or isinstance(value, kind)
@@ -119,8 +125,22 @@ def _is_array(value: Any, inner: tuple[Any, ...]) -> bool:
 
 def _is_own(kind: Any) -> bool:
     """Whether a type is a class of this library."""
-    own = isinstance(kind, type) and kind.__module__.startswith("kalos_core.")
-    return own and not getattr(kind, "_is_protocol", False)
+    return isinstance(kind, type) and kind.__module__.startswith("kalos_core.") and not _is_protocol(kind)
+
+
+def _is_protocol(kind: Any) -> bool:
+    """Whether a type is a protocol of this library."""
+    return bool(getattr(kind, "_is_protocol", False)) and kind.__module__.startswith("kalos_core.")
+
+
+def _members(protocol: Any) -> set[str]:
+    """Names that a value of a protocol has."""
+    names = (name for base in protocol.__mro__ if _is_protocol(base) for name in vars(base))
+    return {name for name in names if name == "__call__" or not name.startswith("_")}
+
+
+_ABSENT = object()
+"""Stands for an attribute that a value does not have."""
 
 
 def _reader_of(hint: Any, value: Any) -> str:
@@ -174,6 +194,8 @@ def _said(hint: Any, value: Any) -> str:
         elif origin is np.ndarray:
             entries = get_args(get_args(kind)[-1])
             words.append(f"an array of {ENTRIES.get(entries[0], 'values') if entries else 'values'}")
+        elif _is_protocol(kind):
+            words.append(f"an object with {' and '.join(f'`{name}`' for name in sorted(_members(kind)))}")
         elif kind is not NoneType and not hasattr(origin, "_instead"):
             name = getattr(kind, "__name__", str(kind))
             words.append(f"{name}, the result of {call}" if call and name not in MADE_BY_MANY else name)

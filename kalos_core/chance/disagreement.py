@@ -13,7 +13,7 @@ import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.arrays import total
+from kalos_core.arrays import as_floats, total
 from kalos_core.chance.counts import Tally, entry_pairs
 from kalos_core.chance.distances import ITEMS_AT_ONCE, Distance, number_of_values
 from kalos_core.options import checked
@@ -49,9 +49,9 @@ def chance_corrected(observed: ArrayLike, expected: ArrayLike, if_none_expected:
     >>> chance_corrected(0.0, [0.0, np.nan], if_none_expected=1.0).tolist()
     [1.0, nan]
     """
-    expected = np.asarray(expected, dtype=np.float64)
+    expected = as_floats(expected, "expected")
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(expected <= 0, if_none_expected, 1 - observed / expected)
+        return np.where(expected <= 0, if_none_expected, 1 - as_floats(observed, "observed") / expected)
 
 
 # ---- observed disagreement ----

@@ -10,7 +10,7 @@ from kalos_core.consensus._simple import simple
 from kalos_core.consensus._staple import staple
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import vote, vote_any, vote_of_study, vote_without_outliers
-from kalos_core.errors import lookup
+from kalos_core.errors import check_iterable, lookup
 from kalos_core.options import Option, checked
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
@@ -36,10 +36,10 @@ TRUTH_METHODS: dict[str, Callable[[Masks3D], Truth]] = {
 
 def check_methods(methods: Any, name: str = "methods") -> list[str]:
     """One or several names in `TRUTH_METHODS`, each once."""
-    found = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
+    found = [methods] if isinstance(methods, str) else list(check_iterable(methods, name, "names of methods"))
     for method in found:
         lookup(TRUTH_METHODS, method, name)
-    return found
+    return list(dict.fromkeys(found))
 
 
 Methods = Annotated[

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kalos_core.annotations.columns import names_of
 from kalos_core.arrays import mean_of_defined
 from kalos_core.consensus.truth import Truth, truth_of_patterns
 from kalos_core.errors import InputError, check_number, listed
@@ -98,7 +99,9 @@ def vote_without_outliers(masks: Masks3D, outliers: Iterable[str] | None = None)
     """
     stack = as_stack(masks)
     patterns = find_patterns(stack)
-    kept = ~(find_outliers(patterns) if outliers is None else np.isin(stack.raters, list(outliers)))
+    kept = ~(
+        find_outliers(patterns) if outliers is None else np.isin(stack.raters, names_of(list(outliers), [], "outliers"))
+    )
     if not kept.any():
         raise InputError(f"outliers: expected somebody else among the raters {listed(stack.raters, 20)}, got them all")
     return vote_of(stack.raters, patterns, kept)
@@ -130,7 +133,7 @@ def vote_of_study(raters: NDArray[np.object_], patterns: Patterns, outliers: Ite
     >>> vote_of_study(np.array(["ann", "bob"], object), patterns, ["ann", "bob"]).note
     'all raters of this image are outliers of the study: all of them vote'
     """
-    kept = ~np.isin(raters, list(outliers))
+    kept = ~np.isin(raters, names_of(list(outliers), [], "outliers"))
     return vote_of(raters, patterns, kept) if kept.any() else vote_of(raters, patterns, ~kept, [NOBODY_LEFT])
 
 

@@ -160,7 +160,7 @@ def fit_line(alpha: Values | Mapping[str, Values], precision: Values | Mapping[s
 def _floats(values: object, what: str) -> Values:
     try:
         found = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.zeros(0)
     if not found.ndim or (found.size == 0 and np.size(np.asarray(values, dtype=object))):
         raise InputError(f"{what}: expected numbers, got {repr_of(values)}")

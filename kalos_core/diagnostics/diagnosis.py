@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +18,7 @@ from kalos_core.diagnostics.vitality import RaterVitality
 from kalos_core.errors import InputError, Undefined, or_reason
 from kalos_core.options import checked
 from kalos_core.results import Parts
+from kalos_core.similarity.base import Thresholds
 
 STRICT = 0.9
 """The strict threshold of localization sensitivity, unless the agreement's own is stricter."""
@@ -68,7 +68,7 @@ class Diagnosis(Parts):
 @checked
 def diagnose(
     result: Agreement,
-    thresholds: Sequence[float] = THRESHOLDS,
+    thresholds: Thresholds = THRESHOLDS,
     calibrated: float | None = None,
     sums: ImageSums | None = None,
 ) -> Diagnosis:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kalos_core._agreement import Agreement, AgreementSettings
+from kalos_core.annotations.columns import new_codes, positions
 from kalos_core.diagnostics.classes import ClassDifficulty, class_difficulty_of
 from kalos_core.diagnostics.parts import Part
 from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration_of, pair_cells
@@ -82,10 +83,10 @@ class ImageSums:
         found[self.pairs.image, self.pairs.statistic] = self.pairs.seen().value
         return found
 
-    def of_images(self, images: NDArray[np.intp] | list[int]) -> ImageSums:
+    def of_images(self, images: ArrayLike) -> ImageSums:
         """Only some of the images (J,), in the order given: what the agreement of these alone has."""
-        code = np.full(self.part.images, -1, np.intp)
-        code[images] = np.arange(len(images))
+        images = positions(images, self.part.images, "images")
+        code = new_codes(images, self.part.images)
 
         def kept(cells: Cells | Undefined) -> Cells | Undefined:
             if isinstance(cells, Undefined):

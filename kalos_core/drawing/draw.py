@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations
-from kalos_core.arrays import as_array
+from kalos_core.annotations.columns import positions
 from kalos_core.drawing.drawing import Drawing
 from kalos_core.drawing.outlines import Outline, outlines_of
 from kalos_core.errors import InputError, as_number, check_iterable, check_whole, listed, repr_of
@@ -204,7 +204,9 @@ def draw_members(
     if share is None or not share >= 0:
         raise InputError(f"margin: expected a share of at least 0, got {repr_of(margin)}")
     check_whole(longest_side, "longest_side", 1)
-    rows = as_array(members, "members", np.intp, "rows of annotations")
+    rows = positions(members, len(annotations), "members")
+    if not len(rows):
+        raise InputError("members: expected at least one row, got none")
     number = int(annotations.image[rows[0]])
     outlines = outlines_of(annotations, rows, shape)
     under = _pixels_of(pixels, str(annotations.files[number]))

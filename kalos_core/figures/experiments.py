@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.display import percent_text, rater_colour
+from kalos_core.errors import check_text
 from kalos_core.figures.common import LEGEND_BELOW, PALE, TITLE_HEIGHT, Layout, as_plain, titled
 from kalos_core.figures.late import go
 from kalos_core.figures.tables import text_rows
@@ -61,6 +62,7 @@ def plot_accuracy(table: SolverAccuracy, metric: str = "rand_index", name: str =
     """A metric of `SolverAccuracy` over the magnitude: a colour for each solver, a panel for each number of raters."""
     from plotly.subplots import make_subplots
 
+    check_text(name, "name")
     counts = np.unique(table.raters).tolist()
     titles = [f"{count} synthetic rater{'s' if count > 1 else ' and the reference'}" for count in counts]
     drawing = make_subplots(1, len(counts), shared_yaxes=True, subplot_titles=titles)

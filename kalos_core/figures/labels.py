@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kalos_core._agreement import band, verdict
 from kalos_core.display import Numbers, alpha_text, number_of, percent_text, rater_colour, with_interval
-from kalos_core.errors import index_of
+from kalos_core.errors import check_whole, index_of
 from kalos_core.figures.bars import dotted_rows, value_bars, with_counts
 from kalos_core.figures.common import (
     NEUTRAL,
@@ -302,6 +302,7 @@ def teams_title(result: TeamComparison, question: int = 0) -> str:
 @checked
 def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
     """Agreement within two teams, between them and of their majorities on a question; the title says if they differ."""
+    check_whole(question, "question", 0, len(result.question) - 1)
     names, kappa = result.names, result.kappa[question]
     title = teams_title(result, question)
     return value_bars(

@@ -52,9 +52,10 @@ def plot_counts(result: Any, axis: str = "count") -> go.Figure:
     1.0
     """
     counts = getattr(result, "counts", None)
-    if counts is None:
+    found = counts() if callable(counts) else counts
+    if not isinstance(found, Mapping):
         raise InputError(f"result: expected one with counts, got {repr_of(result)}")
-    return count_bars_of(counts() if callable(counts) else counts, title_of(result), axis)
+    return count_bars_of(found, title_of(result), axis)
 
 
 @checked

@@ -46,12 +46,6 @@ def generate_raters(
     class_source, false_positive_source = settings.class_source, settings.false_positive_source
     class_source = ConfusionClasses.of(annotations) if class_source is None else class_source
     false_positive_source = TransplantedFalsePositives() if false_positive_source is None else false_positive_source
-    for what, source, verb in (
-        ("class_source", class_source, "similarity"),
-        ("false_positive_source", false_positive_source, "propose"),
-    ):
-        if not hasattr(source, verb):
-            raise InputError(f"{what}: expected a source with `{verb}`, got {repr_of(source)}")
     proposals = false_positive_source.propose(
         table, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PROPOSALS,)))
     )

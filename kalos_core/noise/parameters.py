@@ -16,7 +16,7 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.arguments import check_type
-from kalos_core.errors import InputError, as_number, check_number, check_text, listed, repr_of
+from kalos_core.errors import InputError, as_number, check_number, check_text, listed, lookup, repr_of
 from kalos_core.options import Option, Settings
 
 if TYPE_CHECKING:
@@ -525,8 +525,7 @@ class NoiseParameters:
 
     def distribution(self, name: str) -> Parameters:
         """The distribution of one of the names in `DISTRIBUTIONS`."""
-        if name not in DISTRIBUTIONS:
-            raise InputError(f"name: expected one of {listed(DISTRIBUTIONS, len(DISTRIBUTIONS))}, got {repr_of(name)}")
+        lookup(dict.fromkeys(DISTRIBUTIONS), name, "name")
         group, _, part = name.partition(".")
         found: Parameters = getattr(getattr(self, group), part)
         return found

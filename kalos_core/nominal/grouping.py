@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeAlias, TypedDict
 
-from kalos_core.errors import InputError, repr_of
+from kalos_core.errors import InputError, is_hashable, repr_of
 from kalos_core.options import Option, checked
 
 Groups: TypeAlias = Mapping[str, Sequence[str]] | str | None
@@ -34,7 +34,7 @@ def named_lists(given: Any, name: str) -> dict[str, list[Any]]:
     kalos_core.errors.InputError: groups: expected names with a list each, got {'place': 'in, out'}
     """
     if not isinstance(given, Mapping) or any(
-        isinstance(of, str) or not isinstance(of, Sequence) for of in given.values()
+        isinstance(of, str) or not isinstance(of, Sequence) or not all(map(is_hashable, of)) for of in given.values()
     ):
         raise InputError(f"{name}: expected names with a list each, got {repr_of(given)}")
     return {of_name: list(of) for of_name, of in given.items()}

@@ -20,7 +20,7 @@ from kalos_core.annotations import Account, object_array
 from kalos_core.annotations.columns import new_codes, positions
 from kalos_core.arrays import as_array, as_rows, by_item, find_sorted, freeze
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, check_writable, index_of, listed, repr_of, warn
+from kalos_core.errors import InputError, check_writable, index_of, is_hashable, listed, repr_of, warn
 from kalos_core.nominal.build import OPTIONAL, RawLabels, TableSettings, check_records
 from kalos_core.options import checked, takes
 from kalos_core.reliability import NOT_ASSIGNED
@@ -302,7 +302,7 @@ class LabelTable(Result):
         """A part of the table: items by a mask (I,) or codes, raters by name, in the given order."""
         kept_items = positions(items, len(self.items), "items")
         names = self.raters.tolist()
-        unknown = [name for name in (() if raters is None else raters) if name not in names]
+        unknown = [name for name in raters or () if not is_hashable(name) or name not in set(names)]
         if unknown:
             raise InputError(f"raters: expected names among {listed(names, 20)}, got {listed(map(repr_of, unknown))}")
         chosen = None if raters is None else [names.index(name) for name in raters]

@@ -86,6 +86,8 @@ def regions_in_dispute(
     >>> found.box, found.given
     ((1, 0, 1, 1), {'ann': 'cat', 'bob': None})
     """
+    if not stacks:
+        raise InputError("stacks: expected at least one class, got none")
     disputed = np.zeros(next(iter(stacks.values())).masks.shape[1:], np.bool_)
     for stack in stacks.values():
         differs = stack.masks.any(axis=0) & ~stack.masks.all(axis=0)

@@ -179,6 +179,7 @@ Masks3D = MaskStack | Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDA
 """Input of every function of stacks: a stack, or what `MaskStack.of` makes one of."""
 
 
+@checked
 def as_stack(masks: Masks3D, least: int = 2) -> MaskStack:
     """A stack of at least `least` raters.
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import Annotated, Any
 
+from kalos_core.annotations.columns import as_name
+from kalos_core.errors import InputError, check_iterable, listed, repr_of
 from kalos_core.options import Option
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -37,7 +39,12 @@ LARGEST_EXACT = 1 << 53
 
 def missing_texts(missing: Sequence[str]) -> frozenset[str]:
     """Return the texts that mean no answer, ready for `is_missing`."""
-    return frozenset(str(text).strip().casefold() for text in ([missing] if isinstance(missing, str) else missing))
+    given = [missing] if isinstance(missing, str) else check_iterable(missing, "missing", "texts")
+    names = [as_name(text) for text in given]
+    wrong = [text for text in names if not isinstance(text, str | None)]
+    if wrong:
+        raise InputError(f"missing: expected texts, got {listed(map(repr_of, wrong))}")
+    return frozenset(text.strip().casefold() for text in names if text)
 
 
 USUAL = missing_texts(MISSING)

@@ -94,6 +94,7 @@ class Source:
         return cls(call, digest, path.name, f"last changed on {changed:%d %B %Y}")
 
     @classmethod
+    @checked
     def of_table(cls, annotations: Annotations, call: str) -> Source:
         """Of annotations in memory."""
         return cls(call, digest_of(annotations), "the annotations as they were read")

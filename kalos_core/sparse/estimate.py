@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import total
 from kalos_core.chance import Counts, Tally, tally
 from kalos_core.display import number_of, with_interval
-from kalos_core.errors import warn
+from kalos_core.errors import InputError, warn
 from kalos_core.inference import intervals
 from kalos_core.options import Option, Replicates, Seed, Settings, checked, takes
 from kalos_core.resampling import draws_of_kinds
@@ -210,6 +210,8 @@ def ratio_interval(
     >>> ratio_interval(np.array([1.0, 0.0] * 4), np.ones(8), replicates=1000, seed=0).tolist()
     [0.125, 0.875]
     """
+    if numerator.ndim != 1 or numerator.shape != denominator.shape:
+        raise InputError(f"denominator: expected one number an item, got shapes {numerator.shape}, {denominator.shape}")
     if not replicates or not len(numerator):
         return np.full(2, np.nan)
     each = np.ones(len(numerator)) if times is None else times

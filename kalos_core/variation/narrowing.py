@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.annotations.columns import positions
 from kalos_core.arrays import expand_runs, run_starts
 from kalos_core.display import number_of
 from kalos_core.errors import index_of
@@ -166,7 +167,7 @@ def narrowed_variations(
     (100.0, 1, [1, 0])
     """
     table = found.annotations
-    chosen = np.arange(len(table.images)) if images is None else np.asarray(images, np.intp)
+    chosen = positions(images, len(table.images), "images")
     keep = np.ones(len(found), np.bool_)
     if images is not None:
         there = np.zeros(len(table.images), np.bool_)

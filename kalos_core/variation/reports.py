@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kalos_core.annotations import Annotations
+from kalos_core.errors import InputError
 from kalos_core.options import checked
 
 
@@ -118,6 +119,8 @@ def image_report(
     >>> [cell.state for cell in row], row[1].findings
     (['annotated', 'no object', 'not assigned'], (Finding(variation='missing', rater='ann', similarity=None),))
     """
+    if len(findings) != len(annotations):
+        raise InputError(f"findings: expected {len(annotations):,}, one an annotation, got {len(findings):,}")
     rater_of = annotations.raters[annotations.rater].tolist()
     names = annotations.categories[annotations.category].tolist()
     cells = [

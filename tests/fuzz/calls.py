@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
+import pandas as pd
 from hypothesis import strategies as st
 from typing_extensions import Self
 
@@ -49,8 +50,11 @@ DOORS = (
 )
 """Classes of which people call the methods with values of their own."""
 
-FROM_ARRAYS = (TypeError, ValueError, LookupError, AttributeError)
-"""What Python and NumPy raise where arrays do not fit one another."""
+FROM_ARRAYS = (
+    *(TypeError, ValueError, LookupError, AttributeError, OverflowError, MemoryError),
+    pd.errors.InvalidIndexError,
+)
+"""What Python, NumPy and pandas raise where arrays do not fit one another, or memory."""
 
 
 def trusts(name: str) -> bool:

@@ -9,7 +9,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,7 +105,7 @@ def shown_as(value: Any) -> str:
     """A value in few characters, whatever it is."""
     try:
         return reprlib.repr(value)
-    except ValueError:  # a number that Python refuses to write out
+    except (ValueError, RecursionError):  # a number of too many digits, or lists without end
         return type(value).__name__
 
 
@@ -113,4 +113,5 @@ def use(result: Any) -> None:
     """Go through what is only made when asked for, and show the result."""
     if hasattr(result, "__next__"):
         list(itertools.islice(result, 3))
-    repr(result)
+    with suppress(RecursionError):  # Python's own, of lists that lie in one another without end
+        repr(result)

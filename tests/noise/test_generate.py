@@ -256,7 +256,7 @@ def test_shapes_that_noise_is_not_defined_for_are_left_out_with_a_warning():
         ({"reference": "bob"}, "raters: expected names among ann, got bob"),
         ({"reference": ["ann", "ann"]}, "reference: expected one rater, or one for each of 1 schools"),
         ({"class_source": EmbeddingClasses([[1.0]], ["dog"])}, "embeddings: expected every class of the reference"),
-        ({"class_source": "clip"}, "class_source: expected a source with `similarity`, got 'clip'"),
+        ({"class_source": "clip"}, "class_source: expected an object with `name` and `similarity`, got 'clip'"),
         ({"false_positive_source": FixedPlaces([0, 0, 0, 9])}, "proposals: expected finite corners of boxes"),
     ],
 )

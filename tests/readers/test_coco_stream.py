@@ -178,6 +178,7 @@ CHANGES = [
     (lambda c: c["images"].append(c["images"][0]), "images[5] (id 4): expected an id of its own, got 4 a second"),
     (lambda c: c["images"].append([7]), "images[5]: expected an object, got [7]"),
     (lambda c: c["annotations"].append([7]), "annotations[30]: expected an object, got [7]"),
+    (lambda c: c["annotations"].extend([[7], {"iscrowd": 1}]), "annotations[30]: expected an object, got [7]"),
     (lambda c: c["annotations"][8].update(id=102), "annotations[8] (id 102): expected an id of its own; on_invalid="),
     (lambda c: c["annotations"][8].update(image_id=99), "annotations[8] (id 108): expected an image of the source"),
     (lambda c: c["annotations"][8].update(bbox=[1, 2, 0, 0]), "annotations[8] (id 108): expected a box of positive"),

@@ -14,7 +14,7 @@ from kalos_core._agreement import agreement
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence import COSTS, usable_solvers
 from kalos_core.display import number_of
-from kalos_core.errors import lookup
+from kalos_core.errors import InputError, lookup
 from kalos_core.noise.experiments.tables import Claim, Magnitudes, RaterCounts
 from kalos_core.noise.experiments.truth import Truth
 from kalos_core.noise.fit.goodness import Permutations
@@ -310,6 +310,8 @@ def permutation_stability(
     """
     from sklearn.metrics import adjusted_rand_score
 
+    if not tables:
+        raise InputError("tables: expected at least one table, got none")
     rng = np.random.default_rng(seed)
     lines = []
     for name, table in tables.items():

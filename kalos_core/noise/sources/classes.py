@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import as_floats
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, is_hashable, listed, repr_of
+from kalos_core.errors import InputError, index_of, is_hashable, listed, repr_of
 from kalos_core.files import as_path, load_json
 from kalos_core.variation import Variations, variations
 
@@ -371,7 +371,7 @@ class Transitions:
         >>> Transitions.of(ConfusionClasses(), Annotations.from_rows(rows)).probability("dog")
         {'cat': 1.0}
         """
-        row = list(self.categories).index(name)
+        row = index_of(self.categories.tolist(), name, "class")
         return {
             str(self.categories[code]): float(chance)
             for code, chance in zip(self.to[row], self.chance[row], strict=True)

@@ -181,6 +181,8 @@ class _Blocks:
                 self._sort_images(batch, rater_lists)
             elif MARKED.search(batch.text):
                 records = decode_list(batch.together, self.path, ())
+                if records.are_mappings:  # `_sort_annotations` refuses records that are no objects, by their position
+                    records = Records([row for row in records.rows if isinstance(row, Mapping)])
                 self.marks.add(records, find_rater_field(records))
         data = as_object(parse_json(self.path, bytes(rest), "COCO file"), self.path)
         for key in LISTS:  # nothing but {} in the place of each batch
