@@ -84,9 +84,7 @@ def _fits(hint: Any, value: Any) -> bool:
             isinstance(value, Iterator)
             or (isinstance(value, np.ndarray) and not _is_own(inner[0]))
             or inner[0] in (Any, object, float, int)
-            or (
-                origin is Iterable and not _is_own(inner[0]) and get_origin(inner[0]) is not tuple
-            )  # whoever goes through them says which is wrong
+            or (origin is Iterable and not _is_own(inner[0]))  # whoever goes through them says which is wrong
             or all(_entry_fits(inner[0], entry) for entry in value)
         )
     kind = hint if origin is None else origin

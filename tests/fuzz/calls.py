@@ -42,6 +42,7 @@ CHEAP: dict[str, dict[str, Any]] = {
 """Arguments in place of defaults that take long."""
 
 BLOCKS = ("annotations.", "calibration.", "chance.", "correspondence.", "shapes.", "similarity.", "noise.sources.")
+BLOCKS += ("report.graded_table",)
 """Packages of building blocks, which take arrays as the library makes them."""
 
 DOORS = (
