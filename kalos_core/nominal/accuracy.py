@@ -346,7 +346,7 @@ def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.
 class ItemAccuracy(Result):
     """Agreement of the raters of each item on its labels (Nowak & Rüger Eq. 2).
 
-    Table: one row an item.
+    Table: one row per item.
 
     Figures: ``"items"``.
 

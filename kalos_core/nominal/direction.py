@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class GradeDirection(Result):
     """Difference of the grades of each of R raters from those of the others, on the items that both graded.
 
-    Table: one row a rater. Figures: ``"raters"``.
+    Table: one row per rater. Figures: ``"raters"``.
 
     Parameters
     ----------
