@@ -48,7 +48,7 @@ BOXES = Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box"
         (lambda: boundary_distance([[0, 1, 2]], [[0, 1, 0]]), "mask of 'a': expected 0 and 1"),
         (lambda: boundary_distance([[0, 1, 1]], [[0, 1, 1]] * 2), r"b: expected the size of a \(1, 3\), got \(2, 3\)"),
         (lambda: boundary_distance(np.ones((1, 2, 3, 4)), [[0]]), r"a: expected a mask.* got shape \(1, 2, 3, 4\)"),
-        (lambda: boundary_distance(SQUARE, np.ones((9, 9), bool)), "b: expected a mask or a polygon as a is"),
+        (lambda: boundary_distance(SQUARE, np.ones((9, 9), bool)), "b: expected the same kind as a, a mask or"),
         (lambda: boundary_distance(SQUARE[:2], SQUARE), "a: expected at least 3 points of a polygon"),
         (lambda: boundary_distance(SQUARE * np.nan, SQUARE), "a: expected coordinates of points, got"),
         (lambda: boundary_distance([[1]], [[1]], 0), "spacing: expected a number above 0, or 2 of them, got 0"),

@@ -21,8 +21,8 @@ def independence(
 
     Parameters
     ----------
-    Classes of either rater, which must differ.
-        Classes of either rater; they differ.
+    first, second : (n,) int
+        Classes of either rater, which must differ.
     permutations : int
     rng : Generator
 
