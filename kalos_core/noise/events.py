@@ -95,7 +95,7 @@ class Events(Result):
         return _by_kind(self.tally(np.zeros(len(self), np.intp), 1)[0])
 
     def signal_loss(self) -> SignalLoss:
-        """Count the events whose annotation an earlier event had consumed, by stage (KαLOS §9.4, Table 3)."""
+        """Count by stage the events lost because an earlier one changed their annotation (KαLOS §9.4, Table 3)."""
         table = np.array(
             [[((self.stage == stage) & (self.outcome == ended)).sum() for ended in OUTCOMES] for stage in STAGES]
         )
@@ -222,7 +222,7 @@ class RaterEvents(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SignalLoss(Result):
-    """Events whose annotation an earlier event had consumed: one row per stage, and one for the first three together.
+    """Events lost because an earlier one changed their annotation: one row per stage, one for the first three together.
 
     Localization attempts every annotation, so the paper's ratio leaves it out.
 

@@ -140,7 +140,7 @@ class GeneratedRaters(Result):
         )
 
     def signal_loss(self) -> SignalLoss:
-        """Count the events whose annotation an earlier event had consumed, by stage (KαLOS §9.4, Table 3)."""
+        """Count by stage the events lost because an earlier one changed their annotation (KαLOS §9.4, Table 3)."""
         return self.events.signal_loss()
 
     @property

@@ -51,14 +51,14 @@ Items = Annotated[
 
 RaterNames = Annotated[
     Sequence[str] | None,
-    Option("Raters", "All raters in the order wanted; by default those that occur.", type="sequence of str, optional"),
+    Option("Raters", "All raters in the desired order; by default those that occur.", type="sequence of str, optional"),
 ]
 
 Concepts = Annotated[
     Sequence[str] | None,
     Option(
         "Labels",
-        "All labels in the order wanted, also those that nobody chose; by default those that occur.",
+        "All labels in the desired order, including those that no rater chose; by default those that occur.",
         type="sequence of str, optional",
     ),
 ]
@@ -385,7 +385,7 @@ class _Records:
 
 
 def _is_empty(value: object) -> bool:
-    """Check for None, an empty text, or NaN, which stand for empty cells in tables."""
+    """Check for None, an empty string, or NaN, which represent empty cells in tables."""
     return (
         value is None or (isinstance(value, str) and not value.strip()) or bool(np.isscalar(value) and value != value)
     )

@@ -168,7 +168,7 @@ GradeOrder = Annotated[
     Sequence[str | float] | None,
     Option(
         "Order of grades",
-        "The values from lowest to highest; text has none of its own.",
+        "Values from lowest to highest; needed for text, which has no order of its own.",
         type="sequence, optional",
         check=lambda given, _: given,
     ),
@@ -271,7 +271,7 @@ def agreement_of_grades(
 MOST_GRADES = 256
 """Maximum number of different grades for AC and kappa; measurements have more."""
 
-MANY = f"more than {MOST_GRADES} different grades, which are measurements: see intraclass_correlation"
+MANY = f"more than {MOST_GRADES} different grades: for measurements, use intraclass_correlation"
 
 NO_PAIR, ONE_GRADE = "no item has two grades", "all grades are the same, or of too few raters"
 

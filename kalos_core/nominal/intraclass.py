@@ -24,7 +24,7 @@ FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 TAIL = 0.025
 """Probability of the F distribution outside either end of an interval."""
 
-SAME_ITEMS = "items do not differ beyond their raters: no variance is left to divide by"
+SAME_ITEMS = "items do not differ more than their raters: there is no variance to divide by"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

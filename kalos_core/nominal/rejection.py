@@ -113,7 +113,7 @@ MostBreaches = Annotated[
 LeastAccuracy = Annotated[
     float | None,
     Option(
-        "Raters who answer less than this share of questions as the majority",
+        "Raters who agree with the majority on less than this share of questions",
         "Reject all answers of a rater who agrees with the majority less often than this (`rater_accuracy`).",
         low=0,
         high=1,
@@ -174,7 +174,7 @@ def reject_answers(table: LabelTable, settings: RejectionSettings) -> Rejection:
     to_majority = rater_accuracy(table).to_majority
     reason = object_array([""] * raters)
     if least_accuracy is not None:
-        reason[to_majority < least_accuracy] = f"less than {100 * least_accuracy:.3g} % as the majority"
+        reason[to_majority < least_accuracy] = f"agrees with the majority on less than {100 * least_accuracy:.3g} %"
     if most_breaches is not None:
         reason[breaking > most_breaches * answers] = f"more than {100 * most_breaches:.3g} % break a group"
     rejected = (reason != "")[table.rater] | (breaks & settings.broken)

@@ -188,7 +188,7 @@ def _check_teams(teams: Mapping[str, Sequence[str]]) -> tuple[str, str]:
         raise InputError(f"teams: expected at least one rater in each, got none in {listed(map(repr_of, hollow))}")
     both = sorted(set(teams[first]) & set(teams[second]))
     if both:
-        raise InputError(f"teams: expected a rater in one of them, got {listed(map(repr_of, both))} in both")
+        raise InputError(f"teams: expected each rater in one team only, got {listed(map(repr_of, both))} in both")
     return first, second
 
 

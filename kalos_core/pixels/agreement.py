@@ -311,7 +311,7 @@ class PixelAccumulator:
         """Return the agreement over all images counted so far; `bootstrap` and `seed` as in `pixel_agreement`."""
         if not self._sums.pixels:
             raise InputError(
-                f"masks: expected a pixel of an image with at least two assigned raters, got none in "
+                f"masks: expected an image with pixels and at least two assigned raters, got none in "
                 f"{len(self._rows) + self._alone:,} images"
             )
         images, bound, f1, pixels, marked = zip(*self._rows, strict=True)

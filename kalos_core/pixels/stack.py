@@ -71,13 +71,11 @@ class MaskStack:
 
     def __post_init__(self) -> None:
         if not isinstance(self.masks, np.ndarray):
-            raise InputError(
-                f"masks: expected an array, got {repr_of(self.masks)}; MaskStack.of makes a stack of others"
-            )
+            raise InputError(f"masks: expected an array, got {repr_of(self.masks)}; use MaskStack.of for other input")
         if self.masks.dtype != np.bool_ or self.masks.ndim != 3:
             raise InputError(
                 f"masks: expected truth values, raters x height x width, got {self.masks.dtype} of shape "
-                f"{self.masks.shape}; MaskStack.of makes a stack of other masks"
+                f"{self.masks.shape}; use MaskStack.of for other masks"
             )
         _check_raters(self.raters, len(self.masks))
 
@@ -134,7 +132,7 @@ class LabelStack:
         if getattr(self.labels, "ndim", 0) != 3:
             actual = repr_of(self.labels)
             raise InputError(
-                f"labels: expected raters x height x width, got {actual}; LabelStack.of makes such a stack"
+                f"labels: expected raters x height x width, got {actual}; use LabelStack.of for other input"
             )
         _check_raters(self.raters, len(self.labels))
 
@@ -237,7 +235,7 @@ def image_name(entry: object, number: int) -> str:
 def _check_raters(raters: object, count: int) -> None:
     """Check that there is one name per mask or label map, which can be stored in a table."""
     if not isinstance(raters, np.ndarray) or raters.shape != (count,):
-        raise InputError(f"raters: expected an array of {count} names, one a mask, got {repr_of(raters)}")
+        raise InputError(f"raters: expected an array of {count} names, one per mask, got {repr_of(raters)}")
     check_writable(raters.tolist(), "raters")
 
 

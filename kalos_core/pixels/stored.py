@@ -170,7 +170,7 @@ def joined_stacks(stacks: Mapping[str, MaskStack], values: Mapping[str, int]) ->
             who = " and ".join(listed(map(repr_of, each.raters), 20) for each in (first, stack))
             raise InputError(f"raters: expected the same for every class, got {who}")
         if (twice := (found[stack.masks] != 0)).any():
-            raise InputError(f"masks: expected one class a pixel of each rater, got several at {twice.sum():,} pixels")
+            raise InputError(f"masks: expected one class per pixel and rater, got several at {twice.sum():,} pixels")
         found[stack.masks] = values[name]
     return LabelStack(found, first.raters, first.ignore, first.image, raters_are_local=first.raters_are_local)
 

@@ -257,7 +257,7 @@ def signal_loss_table(
     raters: int = 5,
     seed: int = 0,
 ) -> SignalLossTable:
-    """Compute the share of events whose annotation an earlier event had consumed (KαLOS Table 3).
+    """Compute the share of events lost because an earlier one changed their annotation (KαLOS Table 3).
 
     Examples
     --------

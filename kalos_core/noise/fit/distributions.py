@@ -314,7 +314,7 @@ def constant_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
     rows = int((seen.annotations_per_rater > 0).any(axis=1).sum())
     images = number_of(rows, "image of two raters")
     if rows < LEAST_ROWS:
-        return Estimate(None, rows, f"only {images} who annotated anything there, {LEAST_ROWS} are needed")
+        return Estimate(None, rows, f"only {images} with any annotation, {LEAST_ROWS} are needed")
     if not count.any():
         most = -np.log(0.025) / len(count)  # Poisson's exact interval
         reason = f"no annotation is unmatched on {images}: 0, at most {most:.2g} an image and rater (95 %)"
@@ -383,7 +383,7 @@ def _added(rate: Estimate) -> Estimate:
 def _own_class(seen: Observations, paper: bool) -> Estimate:
     """Estimate the share of added annotations whose class the reference rater has in the image."""
     if paper:
-        return Estimate(OwnClass(), 0, "a class that one of the image's is taken for, as in the paper")
+        return Estimate(OwnClass(), 0, "a class that is confused with one of the image, as in the paper")
     added, own = seen.class_events[:, ::-1], seen.class_annotations
     some = seen.annotations_per_rater[seen.class_image] > 0  # raters with annotations in the image, on either side
     of_own, of_any = int(added[own > 0].sum()), int(added[some].sum())
@@ -444,9 +444,9 @@ def size_curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: s
     annotations of both, but the probability refers to those of one, the reference.
     """
     if not varied(np.concatenate([chosen, others])):
-        return Estimate(None, len(chosen), "all annotations are of one area, which fits no curve")
+        return Estimate(None, len(chosen), "all annotations have the same area: no curve can be fitted")
     if not len(others) or separable(chosen, others):
-        return Estimate(None, len(chosen), "one area separates them from all other annotations, which fits no curve")
+        return Estimate(None, len(chosen), "one area separates them from all other annotations: no curve can be fitted")
     group = np.arange(len(chosen) + len(others)) < len(chosen)
     found = fit_logistic(group, np.log(np.concatenate([chosen, others])), np.where(group, 1.0, weight))
     reason = f"{number_of(len(chosen), what)} against {number_of(len(others), 'other annotation')}"

@@ -190,7 +190,7 @@ def _of_angles(distribution: str, angles: NDArray[np.float64]) -> Iterator[_Line
         return
     for name, test in (("Rayleigh", rayleigh), ("Kuiper", kuiper)):
         result = test(angles)
-        note = "no one direction" if name == "Rayleigh" else "no direction more often than others"
+        note = "no preferred direction" if name == "Rayleigh" else "all directions equally frequent"
         yield _line(distribution, name, "uniform", result, len(angles), f"null hypothesis: {note}")
     models = angle_models(angles)
     best = min(models, key=lambda found: found.aic)
@@ -240,7 +240,7 @@ def _of_rates(seen: Observations, rate: EventRate, draws: int, rng: np.random.Ge
     for model, candidate, parameters in models:
         expected = candidate.expected(own[some]).sum(axis=1)
         result = pearson(count, expected, candidate.whole_dispersion, parameters, draws, rng)
-        verdict = "0.05 or more: the counts may be of this distribution"
+        verdict = "0.05 or more: the counts are consistent with this distribution"
         yield _line(name, "Pearson chi-squared / df", model, result, len(count), verdict)
 
 

@@ -33,7 +33,7 @@ def independence(
 
     Examples
     --------
-    Zeros are always taken for ones, twos always for threes:
+    Class 0 is always confused with 1, and class 2 with 3:
 
     >>> first, second = np.repeat([0, 2], 20), np.repeat([1, 3], 20)
     >>> result = independence(first, second, 99, np.random.default_rng(1))

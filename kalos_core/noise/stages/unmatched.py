@@ -195,7 +195,7 @@ def _add(draft: Draft, params: Unmatched, groups: _Groups, count: NDArray[np.int
 def _classes(
     draft: Draft, params: Unmatched, groups: _Groups, wanted: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the class that each addition occurs beside (M,), and its own class (M,)."""
+    """Return the class of the image that each addition is based on (M,), and its own class (M,)."""
     scene, rng, share = draft.scene, draft.rng, params.own_class.share
     seen = np.where(groups.category[wanted] >= 0, groups.category[wanted], _context(draft, groups.image[wanted]))
     if share is None:
