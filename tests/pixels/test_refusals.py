@@ -31,7 +31,7 @@ BOXES = Annotations.from_rows([{"image": 1, "rater": r, "category": "cat", "box"
         (lambda: MaskStack.of([[["a"]]]), "expected truth values or numbers"),
         (lambda: MaskStack.of([[0, 1], [0, 1]]), "expected height x width, got shape"),
         (lambda: MaskStack.of({"ann": None}), "expected at least one rater's, got None of each, so that the size"),
-        (lambda: MaskStack(np.full((1, 2, 2), 255, np.uint8), np.array(["ann"], object)), "MaskStack.of makes"),
+        (lambda: MaskStack(np.full((1, 2, 2), 255, np.uint8), np.array(["ann"], object)), "use MaskStack.of for"),
         (lambda: class_pixel_agreement([{"ann": [[1, 9]], "bob": [[1, 1]]}], {1: "road"}), "classes 1, got 9"),
         (lambda: MaskStack.of([[[1]], [[1]]], ["ann", "ann"]), "expected 2 names, each once"),
         (lambda: MaskStack.of(np.zeros((65, 1, 1), bool)), "at most 64 raters, got 65"),
