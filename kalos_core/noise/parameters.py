@@ -215,7 +215,7 @@ class EventRate(Parameters):
         One of `FORMS`: ``"exponential"``, exp(intercept + slope · n) (KαLOS Eq. 16), ``"power"``,
         exp(intercept) · (1 + n)^slope, or ``"each"``, exp(intercept) + exp(slope) · (n - 1).
     dispersion, class_dispersion : float, at least 0
-        Variance of the factors, of mean 1, for how hard an image is, and a class in it. Both raters of a pair have the
+        Variance of two factors of mean 1: difficulty of an image, and of a class in it. Both raters of a pair have the
         same factors. 0 gives a Poisson distribution, as in the paper.
     empty : float, at least 0, or None
         Expected number on an image where the rater has no annotation and another rater has some; nothing is added where
@@ -286,10 +286,10 @@ class Chance(Parameters):
 class OwnClass(Parameters):
     """Classes of added annotations; without a share, as in the paper.
 
-    Raters who differ see more of what they both see. Of the additions of LVIS-200, 98 % are of a class that the rater
-    has in the image. A class of which all annotations are missed is nearly always added, elsewhere or too far away to
-    be matched. The paper counts events of an image whatever their classes, and gives an addition a class that is
-    confused with one of the image, never that class itself (KαLOS §9.3.3).
+    Raters mostly differ in how many annotations they have of classes that both see. Of the additions of LVIS-200, 98 %
+    are of a class that the rater has in the image. A class of which all annotations are missed is nearly always added,
+    elsewhere or too far away to be matched. The paper counts events of an image whatever their classes. It gives an
+    addition a class that is confused with one of the image, never that class itself (KαLOS §9.3.3).
 
     Parameters
     ----------
@@ -399,9 +399,9 @@ class Unmatched:
     ----------
     rate, added : EventRate
         Events on an image by its number of reference annotations. If changes keep an `Overlap`, these are annotations
-        of one rater: `rate` of those of the reference that are missed, `added` of those of its class that are added;
-        there are as many of either. If not (as in the paper), `rate` is that of missed and added annotations together,
-        since changes that separate annotations make the others, and `added` is not used.
+        of one rater: `rate` counts missed annotations of the reference, and `added` counts added ones of its class; in
+        total there are as many of either. Otherwise, as in the paper, `rate` counts missed and added annotations
+        together, and `added` is not used: changes that separate annotations make the others.
     own_class : OwnClass
         Class of an added annotation, and whether events are counted per image or per class in it.
     selection : SizeCurve

@@ -142,8 +142,8 @@ def rater_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference
     Raises
     ------
     InputError
-        For a reference that is not a rater of the table, a table of several raters, or one without a common item, or
-        with a concept that the table does not have.
+        If the reference is not a rater of the table, has several raters, has no item in common with the table, or has a
+        concept that the table lacks.
 
     Examples
     --------

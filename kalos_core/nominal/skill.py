@@ -305,15 +305,20 @@ def dawid_skene(values: LabelTable | ArrayLike, settings: DawidSkeneArguments) -
     **Assumptions, and when not to use it.**
 
     * Each item has one true class.
-    * Raters answer independently of each other, given that class. Raters who copy, or share a mistake with others (all
-      are misled by the same blurred image), look skilled, and probabilities are far too close to 0 and 1.
+    * Raters answer independently of each other, given that class. Raters who copy, or share a mistake with others
+      (all are misled by the same blurred image), look skilled. Probabilities are then far too close to 0 and 1.
     * A rater answers all items of a class alike: no items are hard for all raters.
     * Most raters are better than chance. Otherwise classes are swapped, as they can be if classes are rare or items
       few; see `LabelTruth.overturned`.
 
-    Use the majority (`majority_vote`) and decisions by people (`find_disputes`) instead if several answers are right,
-    if two raters or fewer answered, if a rater has fewer answers than there are classes, or if raters influenced each
-    other. With ordered grades, a near miss counts like any other.
+    Use the majority (`majority_vote`) and decisions by people (`find_disputes`) instead if
+
+    * several answers are right,
+    * two raters or fewer answered,
+    * a rater has fewer answers than there are classes, or
+    * raters influenced each other.
+
+    With ordered grades, a near miss counts like any other error.
 
     Parameters
     ----------

@@ -153,10 +153,10 @@ class BoundaryDistance(Result):
 def boundary_distance(a: ArrayLike, b: ArrayLike, spacing: float | Sequence[float] = 1) -> BoundaryDistance:
     """Compute the distances between the boundaries of two masks or of two polygons.
 
-    The boundary of a mask consists of its pixels with a neighbour outside it (above, below, left or right; in a volume
-    also before and behind). Everything outside the array is outside the mask. Distances are Euclidean, from the centre
-    of a pixel to that of the nearest pixel of the other boundary, as in MONAI and medpy (``mask ^
-    binary_erosion(mask)``).
+    The boundary of a mask consists of its pixels with a neighbour outside it: above, below, left or right, and in a
+    volume also before and behind. Everything outside the array is outside the mask. Distances are Euclidean, from the
+    centre of a pixel to that of the nearest pixel of the other boundary. MONAI and medpy use the same boundary
+    (``mask ^ binary_erosion(mask)``).
 
     The boundary of a polygon is its outline, a closed line. Distances are from points of one outline to the nearest
     point of the other. `BoundaryDistance.hausdorff` is exact; the other statistics use 4,096 places at equal steps on

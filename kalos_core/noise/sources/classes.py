@@ -44,7 +44,7 @@ class ClassSource(Protocol):
 class ConfusionClasses:
     """Classes that raters confused with one another, smoothed by the class frequencies of the reference.
 
-    A class c becomes c' in proportion to n(c, c') + f(c'), where n is the number of confusions of the two and f the
+    A class c becomes c' in proportion to n(c, c') + f(c'). Here n is the number of confusions of the two, and f the
     share of c' among the annotations of the reference. With few confusions, frequent classes are the most likely. The
     similarity is 0.1 ln of that probability, so that the softmax at 0.1 restores it. Classes without confusions go by
     frequency alone, so any reference can be used.
