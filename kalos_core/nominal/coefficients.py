@@ -93,8 +93,8 @@ def label_counts(values: ArrayLike) -> scipy.sparse.csr_array:
 def nominal_alpha(values: ArrayLike, metric: str = "nominal", *, order: Sequence[Any] | None = None) -> float:
     """Compute Krippendorff's alpha of values: nominal, or by another of his metrics (Krippendorff 2011, section D).
 
-    Alpha is 1 - D_o / D_e. D_o is the mean squared difference of two values of an item, and D_e that of any two pairable
-    values. For different values c and k, the difference is
+    Alpha is 1 - D_o / D_e. D_o is the mean squared difference of two values of an item, and D_e that of any two
+    pairable values. For different values c and k, the difference is
 
     * nominal: 1;
     * ordinal: the number of values from c to k in their order, minus half of those that are c or k;

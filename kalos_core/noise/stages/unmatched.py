@@ -103,7 +103,7 @@ def _hardness(draft: Draft, params: Unmatched, groups: _Groups, rate: NDArray[np
 def _missed_and_added(
     draft: Draft, params: Unmatched, groups: _Groups, rate: NDArray[np.float64], hard: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Draw the numbers (G,) of missed and added annotations of each group; the expected totals are equal."""
+    """Draw the numbers (G,) of missed and added annotations per group; on average equal if half are deletions."""
     rng, n, share, own = draft.rng, groups.count, params.deletion.probability, params.own_class
     chance = np.minimum(np.divide(2 * share * rate * hard, n, out=np.zeros_like(rate), where=n > 0), 1.0)
     deletions = rng.binomial(n, chance)
