@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 QUORUM = 0.75
-"""Default share of the raters below which the leading answer leaves an item in dispute."""
+"""Default share of the answers below which the leading answer leaves an item in dispute."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
