@@ -1,14 +1,14 @@
-"""The empirical noise generator (KαLOS §9): how raters differ, fitted to real ones, and raters generated from it.
+"""Empirical noise generator (KαLOS §9): a model of how raters differ, fitted to real raters, that generates raters.
 
-A difference is of one of four kinds: an annotation in another position or of another size, of another class, missed or
-added, split or merged.
+A difference is one of four kinds: another position or size, another class, missed or added, split or merged.
 
 * The model: `NoiseModel` with `fit`, `generate`, `tests` and JSON; `DISTRIBUTIONS`, the names of its distributions, and
-  `Provenance`, where each is from.
-* What it returns: `GeneratedRaters` with `Events`, `RaterEvents` and `SignalLoss`; `InjectedNoise`, the same by the ids
-  of annotations that are stored somewhere else; `FitTests`; `Fidelity`, whether generated raters
-  differ as the real ones do, with `FidelityRow`.
-* Which classes are mistaken for one another: `ClassSource`, `ConfusionClasses`, `EmbeddingClasses`, `TaxonomyClasses`.
+  `Provenance`, the source of each.
+* Results: `GeneratedRaters` with `Events`, `RaterEvents` and `SignalLoss`; `InjectedNoise`, the same addressed by the
+  ids of annotations stored elsewhere; `FitTests`; `Fidelity` with `FidelityRow`, a comparison of generated with real
+  raters.
+* Which classes are confused with one another: `ClassSource`, `ConfusionClasses`, `EmbeddingClasses`,
+  `TaxonomyClasses`.
 * Where false positives are added: `FalsePositiveSource`, `TransplantedFalsePositives`, `DetectedFalsePositives`,
   `ImageFalsePositives`, and the `Proposals` of each.
 

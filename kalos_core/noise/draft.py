@@ -1,4 +1,4 @@
-"""One synthetic rater in the making: which reference annotations are untouched, the new ones, and the events."""
+"""State of one synthetic rater during generation: untouched reference annotations, new annotations, and events."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kalos_core.noise.events import DONE
 from kalos_core.noise.scene import Scene
 
 WHOLE, LOWER, UPPER = range(3)
-"""Which part of its source an annotation has: all of it, or the half with the lower or the higher coordinates."""
+"""Part of its source that an annotation covers: all of it, or the half with the lower or the higher coordinates."""
 
 ANNOTATION_FIELDS = {"source": -1, "partner": -1, "proposal": -1, "part": WHOLE, "category": -1}
-"""Whole numbers that describe a new annotation, with defaults: rows of the scene, a proposal, a part."""
+"""Integer fields of a new annotation, with defaults: rows of the scene, a proposal, a part."""
 
 EVENT_FIELDS = {
     "event": -1,
@@ -29,14 +29,14 @@ EVENT_FIELDS = {
     "category_to": -1,
     "redrawn": 0,
 }
-"""Whole numbers that describe an event, with defaults."""
+"""Integer fields of an event, with defaults."""
 
 Columns = dict[str, NDArray[Any]]
 
 
 @dataclass
 class Draft:
-    """The state that the stages of generation read and write.
+    """State that the stages of generation read and write.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class Draft:
         Lambda.
     rng : Generator
     overlap : float
-        Least IoU with its reference that an annotation keeps at magnitude 1; 0 where it may part from it.
+        Minimum IoU with its reference that an annotation keeps at magnitude 1; 0 if it may be separated from it.
     coupling : float
-        Share of annotations whose shift and changes of size have their tail in common.
+        Share of annotations whose shift and size changes have a common heavy tail.
     """
 
     scene: Scene
@@ -67,11 +67,11 @@ class Draft:
         self.record(-1, none)
 
     def happens(self, chance: ArrayLike, count: int) -> NDArray[np.bool_]:
-        """(M,) which of the events happen, each with its chance times the magnitude, at most 1."""
+        """Draw which of M events happen (M,); each probability is multiplied by the magnitude and clipped to 1."""
         return np.asarray(self.rng.random(count) < np.minimum(np.asarray(chance) * self.magnitude, 1))
 
     def consume(self, targets: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """(T,) True for targets that were untouched until now; of equal ones the first gets it."""
+        """Claim untouched targets (T,): True where a target was untouched; among duplicates the first gets it."""
         got = np.zeros(len(targets), np.bool_)
         got[np.unique(targets, return_index=True)[1]] = True
         got &= self.free[targets]
@@ -79,7 +79,7 @@ class Draft:
         return got
 
     def add_annotations(self, corners: NDArray[np.float64], **columns: ArrayLike) -> NDArray[np.intp]:
-        """Add annotations with the given corners (M, 4) and `ANNOTATION_FIELDS`; (M,) their rows."""
+        """Add annotations with the given corners (M, 4) and `ANNOTATION_FIELDS`; return their rows (M,)."""
         count = len(corners)
         filled = {name: np.full(count, default) for name, default in ANNOTATION_FIELDS.items()}
         filled |= {name: np.broadcast_to(np.asarray(values), count) for name, values in columns.items()}
@@ -95,7 +95,7 @@ class Draft:
         scale: NDArray[np.float64] | None = None,
         **columns: ArrayLike,
     ) -> None:
-        """Record events on images (E,), with `EVENT_FIELDS` and by how much (E, 2) something moved and grew."""
+        """Record events on images (E,), with `EVENT_FIELDS` and, where the box changed, shift and scale (E, 2)."""
         count = len(image)
         filled = {name: np.full(count, default) for name, default in EVENT_FIELDS.items()}
         given = {"event": event, "image": image} | columns
@@ -106,13 +106,13 @@ class Draft:
         )
 
     def keep_rest(self) -> None:
-        """Take over every untouched annotation as it is."""
+        """Copy every untouched annotation without changes."""
         rest = np.flatnonzero(self.free)
         self.add_annotations(self.scene.corners[rest], source=rest, category=self.scene.category[rest])
         self.free[rest] = False
 
     def finished(self) -> tuple[Columns, Columns]:
-        """All annotations, by source with additions last, and all events with rows in that order."""
+        """Return all annotations, sorted by source with additions last, and all events, with rows in that order."""
         annotations = {name: np.concatenate([part[name] for part in self.annotations]) for name in self.annotations[0]}
         events = {name: np.concatenate([part[name] for part in self.events]) for name in self.events[0]}
         order = np.lexsort((annotations["part"], annotations["source"], annotations["proposal"]))

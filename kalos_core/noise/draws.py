@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from kalos_core.noise.parameters import CARDINAL, AxialAngle, CardinalAngle, Opposition, Shift
 
 LEAST_FACTOR = 1e-30
-"""That a residual is divided by: what is larger is clipped."""
+"""Lower bound of the factor that divides a residual; larger residuals are clipped anyway."""
 
 
 def draw_change(
     distribution: Shift, area: NDArray[np.float64], rng: np.random.Generator, tail: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """(M,) trend over the area plus a clipped residual, scaled, of either sign (Eq. 12 before its absolute value).
+    """Draw (M,) signed changes: trend over the area plus a clipped residual, scaled (Eq. 12 before its absolute value).
 
-    `tail` (M,) in [0, 1] are the quantiles of the factors that divide normal residuals, NaN where it is to be drawn.
+    `tail` (M,) holds the quantiles in [0, 1] of the factors that divide normal residuals; NaN where one is to be drawn.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def draw_change(
 
 
 def draw_angle(distribution: CardinalAngle | AxialAngle, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """(M,) angles in radians.
+    """Draw (M,) angles in radians.
 
     Examples
     --------
@@ -52,13 +52,13 @@ def draw_angle(distribution: CardinalAngle | AxialAngle, count: int, rng: np.ran
 
 
 def draw_opposition(distribution: Opposition, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """(M,) angles from the first fragment to the second, in radians, either way round (Eq. 19)."""
+    """Draw (M,) signed angles in radians from the first fragment to the second (Eq. 19)."""
     sense = rng.choice([-1.0, 1.0], count)
     return np.asarray(sense * np.pi * rng.beta(distribution.alpha, distribution.beta, count))
 
 
 def towards(angle: NDArray[np.float64], distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(M, 2) steps of a length in a direction.
+    """Return (M, 2) steps of given lengths in given directions.
 
     Examples
     --------

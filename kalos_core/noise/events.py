@@ -1,4 +1,4 @@
-"""The events of generation, and which annotations they changed, as flat tables."""
+"""Events of generation, and the annotations they changed, as flat tables."""
 
 from __future__ import annotations
 
@@ -17,51 +17,51 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EVENTS = ("deletion", "addition", "split", "merge", "wrong_class", "shift")
-"""What can happen to an annotation."""
+"""Kinds of event."""
 
 DELETION, ADDITION, SPLIT, MERGE, WRONG_CLASS, SHIFT = range(6)
 
 STAGES = ("unmatched", "topology", "category", "localization")
-"""The stages in their order (KαLOS §9.4)."""
+"""Stages of generation, in order (KαLOS §9.4)."""
 
 STAGE_OF_EVENT = np.array([0, 0, 1, 1, 2, 3])
 
 OUTCOMES = ("done", "lost", "impossible")
-"""Lost: an earlier event had consumed the annotation. Impossible: nothing to delete, add, merge with or become."""
+"""Lost: an earlier event consumed the annotation. Impossible: nothing to delete, add, merge with or change into."""
 
 DONE, LOST, IMPOSSIBLE = range(3)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Events(Result):
-    """E events of generation, in the order in which they were drawn, rater by rater.
+    """E events of generation, rater by rater, in the order in which they were drawn.
 
     Figures: ``"kinds"``.
 
     Parameters
     ----------
     annotations : Annotations
-        Of the synthetic raters.
+        Annotations of the synthetic raters.
     reference : Annotations
-        What they were generated from.
+        Annotations that the raters were generated from.
     rater, image : (E,) int
         Codes.
     stage, event, outcome : (E,) str
-        Of `STAGES`, `EVENTS` and `OUTCOMES`.
+        Names from `STAGES`, `EVENTS` and `OUTCOMES`.
     reference_rows : (E, 2) int
-        Rows of the reference that the event was about, -1 where fewer than two.
+        Rows of `reference` that the event concerns, -1 where fewer than two.
     rows : (E, 2) int
-        Rows of the resulting annotations, -1 where fewer than two.
+        Rows of the resulting annotations in `annotations`, -1 where fewer than two.
     category_from, category_to : (E,) int
-        Codes, -1 without any: the class of an annotation before and after; of an addition, the class of the image
-        that it was mistaken for, and its own.
+        Codes, -1 if there is none: class of an annotation before and after. For an addition: the class of the image
+        that it was mistaken for, and its own class.
     shift : (E, 2) float64
-        How far the centre moved, in widths and heights of the image; of a split, to its first fragment. NaN where
-        nothing moved.
+        Displacement of the centre, in widths and heights of the image; for a split, that of its first fragment. NaN
+        where nothing moved.
     scale : (E, 2) float64
-        Width and height over those before, as `shift`.
+        Width and height divided by those before the event; NaN as in `shift`.
     redrawn : (E,) int
-        How often the change was drawn again, because it parted the annotation from its reference.
+        Number of times the change was drawn again because it separated the annotation from its reference.
     """
 
     _call = "NoiseModel.default().generate(annotations).events"
@@ -85,17 +85,17 @@ class Events(Result):
         return len(self.rater)
 
     def tally(self, owner: NDArray[np.intp], count: int) -> NDArray[np.intp]:
-        """(count, 6, 3) events of each owner by kind and outcome. `owner`: (E,), such as `rater` or `image`."""
+        """Return (count, 6, 3) events per owner, kind and outcome. `owner`: (E,), such as `rater` or `image`."""
         found = np.zeros((count, len(EVENTS), len(OUTCOMES)), np.intp)
         np.add.at(found, (owner, codes_of(self.event, EVENTS), codes_of(self.outcome, OUTCOMES)), 1)
         return found
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """How many events of each kind had each outcome."""
+        """Return the number of events by kind and outcome."""
         return _by_kind(self.tally(np.zeros(len(self), np.intp), 1)[0])
 
     def signal_loss(self) -> SignalLoss:
-        """How many events came too late for their annotation, by stage (KαLOS §9.4, Table 3)."""
+        """Count by stage the events lost because an earlier one changed their annotation (KαLOS §9.4, Table 3)."""
         table = np.array(
             [[((self.stage == stage) & (self.outcome == ended)).sum() for ended in OUTCOMES] for stage in STAGES]
         )
@@ -109,7 +109,7 @@ class Events(Result):
         return f"{number_of(len(self.event), 'event')} of {number_of(len(self.annotations.raters), 'generated rater')}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row an event, with names and ids instead of codes and rows; missing where there is none."""
+        """Return one row per event, with names and ids instead of codes and rows; missing where there is none."""
         import pandas as pd
 
         names, ids = self.annotations.categories, (self.reference.id, self.annotations.id)
@@ -136,7 +136,7 @@ class Events(Result):
 
 
 def codes_of(given: NDArray[np.str_], names: Sequence[str]) -> NDArray[np.intp]:
-    """The number of each text among the names.
+    """Return the index of each string in `names`.
 
     Examples
     --------
@@ -147,12 +147,12 @@ def codes_of(given: NDArray[np.str_], names: Sequence[str]) -> NDArray[np.intp]:
 
 
 def _by_kind(counts: NDArray[np.intp]) -> dict[str, dict[str, int]]:
-    """Counts (6, 3) by their names."""
+    """Convert counts (6, 3) to nested dicts by kind and outcome."""
     return {name: dict(zip(OUTCOMES, own, strict=True)) for name, own in zip(EVENTS, counts.tolist(), strict=True)}
 
 
 def _named(names: NDArray[np.generic], codes: NDArray[np.intp]) -> NDArray[np.object_]:
-    """The names of codes, None for -1."""
+    """Return the names of codes, None for -1."""
     found = np.full(len(codes), None, dtype=object)
     known = codes >= 0
     found[known] = names[codes[known]]
@@ -161,21 +161,21 @@ def _named(names: NDArray[np.generic], codes: NDArray[np.intp]) -> NDArray[np.ob
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RaterEvents(Result):
-    """What happened in each rater's name. R raters, `EVENTS` x `OUTCOMES` events.
+    """Events of each generated rater: R raters, `EVENTS` x `OUTCOMES`.
 
     Figures: ``"raters"``.
 
     Parameters
     ----------
     rater, reference : (R,) names
-        The synthetic raters, and whom each was generated from: a school where there are any.
+        The synthetic raters, and the rater each was generated from: a school, if there are schools.
     original : (S,) names
-        The raters that everything was generated from.
+        The raters that all others were generated from.
     magnitude : (R,) float64
     given, annotations : (R,) int
-        Annotations that each was generated from, and those they have.
+        Number of annotations in each rater's reference, and number of annotations of the rater.
     counts : (R, 6, 3) int
-        Events by kind and outcome.
+        Number of events by kind and outcome.
 
     Examples
     --------
@@ -199,11 +199,11 @@ class RaterEvents(Result):
 
     @property
     def changed(self) -> int:
-        """Events other than shifts that were done."""
+        """Number of events done, without shifts."""
         return int(self.counts[:, :SHIFT, DONE].sum())
 
     def by_kind(self) -> dict[str, dict[str, int]]:
-        """How many events of each kind had each outcome, of all raters together."""
+        """Return the number of events by kind and outcome, summed over raters."""
         return _by_kind(self.counts.sum(axis=0))
 
     @property
@@ -212,7 +212,7 @@ class RaterEvents(Result):
         return f"{number_of(int(self.counts.sum()), 'event')} of {number_of(len(self.rater), 'generated rater')}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a rater: the events of each kind that were done, and all that were lost."""
+        """Return one row per rater: the events done by kind, and all events that were lost."""
         import pandas as pd
 
         about = {name: getattr(self, name) for name in ("rater", "reference", "magnitude", "annotations")}
@@ -222,9 +222,9 @@ class RaterEvents(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SignalLoss(Result):
-    """How many events came too late for their annotation: rows for each stage and for the first three together.
+    """Events lost because an earlier one changed their annotation: one row per stage, one for the first three together.
 
-    Localization attempts every annotation, so it is no part of the ratio the paper prints.
+    Localization attempts every annotation, so the paper's ratio leaves it out.
 
     Figures: ``"stages"``.
 
@@ -232,7 +232,7 @@ class SignalLoss(Result):
     ----------
     stage : names
     done, lost, impossible : (S,) int
-        What became of the events: a lost one found its annotation consumed by an earlier one.
+        Number of events by outcome; an event is lost if an earlier one consumed its annotation.
 
     Examples
     --------
@@ -251,17 +251,17 @@ class SignalLoss(Result):
 
     @property
     def attempted(self) -> NDArray[np.intp]:
-        """(S,) all events."""
+        """(S,) number of all events."""
         return self.done + self.lost + self.impossible
 
     @property
     def share(self) -> NDArray[np.float64]:
-        """(S,) lost / attempted; NaN where nothing was attempted."""
+        """(S,) lost / attempted; NaN if nothing was attempted."""
         return np.where(self.attempted > 0, self.lost / np.maximum(self.attempted, 1), np.nan)
 
     @property
     def ratio(self) -> float:
-        """The share of the first three stages together: the paper's signal-loss ratio."""
+        """Share lost in the first three stages together: the signal-loss ratio of the paper."""
         return float(self.share[self.stage.index("first three")])
 
     @property

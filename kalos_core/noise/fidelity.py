@@ -1,7 +1,7 @@
-"""Whether synthetic raters differ from their reference as real raters differ from one another (KαLOS §9.4, open there).
+"""Comparison of synthetic with real raters: do they differ from a reference in the same way? (KαLOS §9.4, open there).
 
-The paper fits each distribution, and leaves open whether what is generated from all of them together looks like the
-data. Here (reference, synthetic rater) is compared with (reference, other rater), number by number.
+The paper fits each distribution, but leaves open whether raters generated from all of them together resemble the data.
+Here (reference, synthetic rater) is compared with (reference, other rater), quantity by quantity.
 """
 
 from __future__ import annotations
@@ -36,34 +36,34 @@ from kalos_core.shapes import Boxes
 from kalos_core.variation import Variations, variations
 
 MOST_PAIRS = 50
-"""Pairs of raters that are compared; of more, so many are sampled."""
+"""Maximum number of pairs of raters that are compared; of more pairs a sample is drawn."""
 
 REPLICATES = 1000
 RESAMPLED_GAPS = 200
-"""Resamples of images behind the interval of a number, and of a Kolmogorov-Smirnov distance."""
+"""Number of resamples of images for the interval of a number, and for that of a Kolmogorov-Smirnov distance."""
 
 LEAST_VALUES = 30
-"""Values that a distribution is compared of; with fewer its row is left out."""
+"""Minimum number of values to compare a distribution; with fewer its row is left out."""
 
 COUNTED = ("correct", "merged", "merged_wrong_class", "wrong_class", "unmatched")
-"""Findings of one pair of raters; missing and additional are both unmatched, since neither rater is the truth."""
+"""Findings of one pair of raters; missing and additional are both unmatched, since neither rater is ground truth."""
 
 SIZED = ("unmatched_small", "unmatched_medium", "unmatched_large")
 """Unmatched annotations by the area of their box, in COCO's sizes."""
 
 MOST_COUNTS = 2000
-"""Draws of the counts of all images behind the interval of the largest of them."""
+"""Number of draws of the counts of all images for the interval of their maximum."""
 
 DECIMALS = 9
-"""Of the values that are compared: beyond is rounding, by which copies would be far from copies."""
+"""Decimals of the values that are compared; further decimals would separate copies by rounding errors."""
 
 MOST_GAP = 95
-"""Percentile of the distances of two samples up to which a distance is one of the real data."""
+"""Percentile of the distances between two resamples; distances up to it are consistent with the real data."""
 
 
 @dataclass(frozen=True)
 class FidelityRow:
-    """One quantity of `Fidelity`: of the real raters, of the synthetic ones, and the interval of the real.
+    """One quantity of `Fidelity`: value of the real raters, of the synthetic ones, and interval of the real data.
 
     Examples
     --------
@@ -81,27 +81,27 @@ class FidelityRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fidelity(Result):
-    """How (reference, synthetic rater) compares with (reference, other rater): Q rows.
+    """Comparison of (reference, synthetic rater) with (reference, other rater): Q rows.
 
     =========================  =====================================================================================
-    quantity                   what it is
+    quantity                   meaning
     =========================  =====================================================================================
-    alpha, global_alpha        of two raters: the mean over all images and pairs, and that of all their units
+    alpha, global_alpha        of two raters: mean over all images and pairs, and alpha of all units together
     alpha_deviation            standard deviation of the alphas of images
     images_of_one              share of images with an alpha of 1
     images_at_most_0           share of images with an alpha of 0 or less
-    class_alpha                mean over the classes of their alphas
+    class_alpha                mean alpha of the classes
     classes_below_0            share of the classes with an alpha below 0
-    modified_map               mean of both directions
+    modified_map               modified mAP, mean of both directions
     correct, merged, ...       findings of `variations` with fragments of two, over all pairs
     unmatched                  missing and additional
     unmatched_small, ...       the same by the area of the box, in COCO's sizes
-    own_class                  share of the unmatched of a class that the other rater has in the image, too
-    unmatched_per_image        their mean
-    most_unmatched             the largest number of an image
-    ks_...                     Kolmogorov-Smirnov distance, 0 to 1, of the synthetic values from the real ones: number
-                               of unmatched annotations of an image, similarity, translation, angle, change of width
-                               and of height of correct annotations, area of unmatched ones
+    own_class                  share of unmatched annotations of a class that the other rater also has in the image
+    unmatched_per_image        mean number of unmatched annotations per image and pair
+    most_unmatched             largest number of unmatched annotations in an image
+    ks_...                     Kolmogorov-Smirnov distance, 0 to 1, between synthetic and real values: number of
+                               unmatched annotations per image; similarity, translation, angle, change of width and of
+                               height of correct annotations; area of unmatched annotations
     =========================  =====================================================================================
 
     Figures: ``"quantities"``.
@@ -110,15 +110,15 @@ class Fidelity(Result):
     ----------
     quantity : (Q,) str
     real : (Q,) float64
-        Of the real raters. Of a distance, the mean of what two samples of their images have from one another.
+        Values of the real raters. For a distance: the mean distance between two resamples of their images.
     low, high : (Q,) float64
-        95 % interval of the real data: bootstrap over images; of counts the wider of that and Poisson's exact interval,
-        since few events resample too alike; of `modified_map` from halves of the images; of `most_unmatched` of what
-        the numbers of resampled images predict. Of a distance 0, and the 95 % quantile.
+        95 % interval of the real data, from a bootstrap over images. For counts: the wider of that and Poisson's exact
+        interval, since rare events vary too little between resamples. For `modified_map`: from halves of the images.
+        For `most_unmatched`: from counts predicted for resampled images. For a distance: 0 and the 95 % quantile.
     by_draw : (D, Q) float64
-        Of each draw of synthetic raters.
+        Values of each draw of synthetic raters.
     pairs, images : int
-        Pairs of raters that were compared, and images that any of them shares.
+        Number of pairs of raters that were compared, and of images that any of them shares.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class Fidelity(Result):
         return len(self.quantity)
 
     def __getitem__(self, quantity: str) -> FidelityRow:
-        """The row of a quantity; an unknown one is an error that lists those there are."""
+        """Return the row of a quantity; an unknown one raises an error that lists the known ones."""
         index = lookup({str(name): at for at, name in enumerate(self.quantity)}, quantity, "quantity")
         real, synthetic, low, high = (float(c[index]) for c in (self.real, self.synthetic, self.low, self.high))
         return FidelityRow(quantity, real, synthetic, low, high, bool(self.inside[index]))
@@ -174,7 +174,7 @@ class Fidelity(Result):
 
 
 def plain(value: float) -> str:
-    """Three decimals below 10, three digits above.
+    """Format a number with three decimals below 10, and three significant digits above.
 
     Examples
     --------
@@ -186,9 +186,9 @@ def plain(value: float) -> str:
 
 @dataclass(frozen=True)
 class FidelitySettings(Settings):
-    """How generated raters are compared with the real ones."""
+    """Settings of the comparison of generated with real raters."""
 
-    draws: Annotated[int, Option("Draws", "How often all raters are generated.", low=1)] = 10
+    draws: Annotated[int, Option("Draws", "Number of times that all raters are generated.", low=1)] = 10
     seed: Seed = 0
 
 
@@ -214,7 +214,7 @@ def measure_fidelity(parameters: NoiseParameters, annotations: Annotations, sett
         by_draw.append(gaps.values(_Measured.of(table, tables, pairs)))
     low, high = gaps.ends(seed)
     values = np.array([*real.numbers.values(), *gaps.usual])
-    known = np.isfinite(values)  # the share of unmatched annotations, where there are none, is not
+    known = np.isfinite(values)  # a share of the unmatched annotations is NaN if there are none
     return Fidelity(
         quantity=object_array([*real.numbers, *(f"ks_{name}" for name in gaps.names)])[known],
         real=values[known],
@@ -235,7 +235,7 @@ Pair = tuple[int, int, NDArray[np.intp]]
 
 
 def _pairs(table: Annotations, seed: int) -> list[Pair]:
-    """The pairs of raters who share images and annotated any of them; of too many a sample."""
+    """Return the pairs of raters who share images and annotated any of them; if there are too many, a sample."""
     annotated = np.zeros((len(table.images), len(table.raters)), np.bool_)
     annotated[table.image, table.rater] = True
     found = []
@@ -252,14 +252,14 @@ def _pairs(table: Annotations, seed: int) -> list[Pair]:
 
 
 def _reference(a: int, b: int, side: int, annotating: set[int]) -> int:
-    """Each rater of a pair in turn, unless one has nothing to generate from."""
+    """Return the rater of a pair on the given side, or the other one if that rater has no annotations."""
     return next(code for code in ((a, b), (b, a))[side] if code in annotating)
 
 
 def _with_synthetic(
     parameters: NoiseParameters, table: Annotations, code: int, seed: int, source: ConfusionClasses
 ) -> Annotations:
-    """A rater and one generated from them."""
+    """Return a table of a rater and one generated from that rater."""
     name, other = str(table.raters[code]), "synthetic"
     while other == name:
         other += " rater"
@@ -273,16 +273,16 @@ _Sample = tuple[NDArray[np.float64], NDArray[np.intp]]
 
 @dataclass(frozen=True, eq=False)
 class _Measured:
-    """What pairs of raters show; images are those of the whole table.
+    """Statistics of pairs of raters; image codes are those of the whole table.
 
     Parameters
     ----------
     cells, class_cells : Cells
-        One statistic, and one for each class, with a cell for each pair and image.
+        Cells of one statistic, and of one per class, for each pair and image.
     counts : mapping name -> (I,) int
-        Over all pairs: findings by `COUNTED`, unmatched annotations by `SIZED`, and those of an `own_class`.
+        Counts over all pairs: findings by `COUNTED`, unmatched annotations by `SIZED`, and those of an `own_class`.
     pairs_on : (I,) int
-        Pairs that share each image.
+        Number of pairs that share each image.
     maps : list of float and (H,) float64
         Modified mAP of each pair, and of halves of its images.
     samples : mapping name -> values (n,) and their images (n,)
@@ -328,7 +328,7 @@ class _Measured:
 
     @cached_property
     def numbers(self) -> dict[str, float]:
-        """The quantities that are numbers, not distances of distributions."""
+        """Quantities that are numbers, not distances between distributions."""
         classes, once = len(np.unique(self.class_cells.statistic)), np.ones((1, len(self.images)))
         return {
             "alpha": self.cells.mean(1)[0],
@@ -342,9 +342,10 @@ class _Measured:
         }
 
     def intervals(self, seed: int) -> dict[str, NDArray[np.float64]]:
-        """Name -> (2,) of `numbers`.
+        """Return intervals (2,) of `numbers` by name.
 
-        Classes of few images are in some replicates only, which moves these all one way: they are moved back.
+        Classes with few images are missing from some replicates, which biases these in one direction. They are
+        therefore centred on the estimate.
         """
         on, classes = self.images, len(np.unique(self.class_cells.statistic))
         times = np.concatenate(list(draws_of(len(on), REPLICATES, seed))).astype(np.float64)
@@ -366,11 +367,11 @@ class _Measured:
                 )
                 found[name] = np.array([np.fmin(resampled, exact)[0], np.fmax(resampled, exact)[1]])
         for name, ends in found.items():
-            ends[np.isnan(ends)] = self.numbers[name]  # the same in all replicates
+            ends[np.isnan(ends)] = self.numbers[name]  # constant over all replicates
         return found | {"modified_map": self._map_interval(), "most_unmatched": self._most_interval(seed)}
 
     def _of_images(self, times: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Of draws (B, J) of the images: how alphas of images differ."""
+        """Compute how image alphas vary, in draws (B, J) of the images."""
         weight, value = times[:, self._place[self.cells.image]], self.cells.value
         known = np.isfinite(value)
         weight, value = weight[:, known], value[known]
@@ -383,7 +384,7 @@ class _Measured:
         }
 
     def _ratios(self, times: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Of draws (B, J) of the images: what is in relation to the unmatched annotations and to the images."""
+        """Compute ratios to the number of unmatched annotations and of images, in draws (B, J) of the images."""
         on = self.images
         unmatched = times @ self.counts["unmatched"][on]
         return {
@@ -392,19 +393,19 @@ class _Measured:
         }
 
     def _by_class(self) -> Cells:
-        """The cells of classes, the statistics numbered."""
+        """Return the cells of classes with renumbered statistics."""
         return replace(self.class_cells, statistic=np.unique(self.class_cells.statistic, return_inverse=True)[1])
 
     def _map_interval(self) -> NDArray[np.float64]:
-        """(2,) of mAP: halves differ from one another as data sets of this size do (the delete-d jackknife)."""
+        """Compute the interval (2,) of mAP from the spread between halves of the images (delete-d jackknife)."""
         deviations = [halves.std(ddof=1) if len(halves) > 1 else np.nan for _, halves in self.maps]
         reach = scipy.stats.t.ppf(0.975, max(len(self.images) - 1, 1)) * mean_of_defined(np.array(deviations))
         return np.array(self.numbers["modified_map"] + reach * np.array([-1, 1]))
 
     def _most_interval(self, seed: int) -> NDArray[np.float64]:
-        """(2,) of the largest number of an image: resampled images alone have none that is larger than the largest.
+        """Compute the interval (2,) of the largest count of an image, which resampled images alone cannot exceed.
 
-        Draws predict the number of another such image from that of each (Poisson's distribution, Jeffreys' prior).
+        The count of each image predicts that of another such image (Poisson distribution with Jeffreys' prior).
         """
         rng, count = np.random.default_rng(seed), self.counts["unmatched"][self.images]
         some = count[rng.integers(0, len(count), (MOST_COUNTS, len(count)))]
@@ -413,20 +414,20 @@ class _Measured:
 
     @cached_property
     def images(self) -> NDArray[np.intp]:
-        """(J,) the images that any pair shares, in the order of their ids."""
+        """(J,) images that any pair shares, sorted by id."""
         on = np.flatnonzero(self.pairs_on)
         return on[np.argsort(self.rank[on])]
 
     @cached_property
     def _place(self) -> NDArray[np.intp]:
-        """(I,) the place of each image among `images`."""
+        """(I,) position of each image in `images`."""
         place = np.zeros(len(self.pairs_on), np.intp)
         place[self.images] = np.arange(len(self.images))
         return place
 
 
 def _of_classes(alphas: NDArray[np.float64]) -> dict[str, Any]:
-    """Of alphas (B, C) of classes, NaN where undefined: numbers of one, arrays of several."""
+    """Summarize class alphas (B, C), NaN where undefined; numbers if B is 1, else arrays (B,)."""
     defined = np.isfinite(alphas).sum(axis=1)
     mean = divide(np.nansum(alphas, axis=1), defined)
     below = divide((alphas < 0).sum(axis=1), defined)
@@ -434,7 +435,7 @@ def _of_classes(alphas: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _counted(two: Annotations, found: Variations) -> dict[str, NDArray[np.intp]]:
-    """The images of the findings by `COUNTED`, of the unmatched by `SIZED`, and of those of an `own_class`."""
+    """Return the images of findings by `COUNTED`, of unmatched annotations by `SIZED`, and of `own_class`."""
     alone = np.isin(found.type, ("missing", "additional"))
     kinds = np.where(alone, "unmatched", found.type)
     rows = np.array([(*found.rows_a[at], *found.rows_b[at])[0] for at in np.flatnonzero(alone)], np.intp)
@@ -451,13 +452,13 @@ def _counted(two: Annotations, found: Variations) -> dict[str, NDArray[np.intp]]
 
 
 def _samples(two: Annotations, found: Variations, shared: NDArray[np.intp]) -> dict[str, _Sample]:
-    """Values of each distribution that is compared, and their images."""
+    """Return the values of each distribution to compare, and their images."""
     seen = observe(two, found)
     correct = shared[found.image[found.type == "correct"]]
     turned = ~np.isnan(seen.correct.angle)
     alone = np.isin(found.type, ("missing", "additional"))
     unmatched = np.bincount(found.image[alone], minlength=len(shared)).astype(np.float64)
-    # first the missing, then the additional ones: as `observe` gathers them
+    # missing ones first, then additional ones, in the order of `observe`
     sides = [shared[found.image[found.type == kind]] for kind in ("missing", "additional")]
     samples = {
         "unmatched_per_image": (unmatched, shared),
@@ -472,7 +473,7 @@ def _samples(two: Annotations, found: Variations, shared: NDArray[np.intp]) -> d
 
 
 def poisson_interval(count: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(n, 2) exact 95 % intervals of the expected number behind counts (Garwood 1936).
+    """Compute exact 95 % intervals (n, 2) of the expected number behind counts (Garwood 1936).
 
     Examples
     --------
@@ -486,7 +487,7 @@ def poisson_interval(count: NDArray[np.intp]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class _Gaps:
-    """Distances of distributions from the real ones, and what two samples of the real images have from one another."""
+    """Distances of distributions from the real ones, and distances between resamples of the real images."""
 
     real: _Measured
     names: list[str]
@@ -497,13 +498,13 @@ class _Gaps:
         return cls(real, kept)
 
     def values(self, other: _Measured) -> NDArray[np.float64]:
-        """Numbers and distances of one draw of synthetic raters."""
+        """Return the numbers and distances of one draw of synthetic raters."""
         gaps = [gap(self.real.samples[name][0], other.samples[name][0]) for name in self.names]
         return np.array([*other.numbers.values(), *gaps])
 
     @cached_property
     def resampled(self) -> NDArray[np.float64]:
-        """(B, G) distances of two resamples of the images."""
+        """(B, G) distances between two resamples of the images."""
         images, index = self.real.images, self.real._place
         one, other = (
             np.concatenate(list(draws_of(len(images), RESAMPLED_GAPS, seed))).astype(np.float64) for seed in (1, 2)
@@ -520,11 +521,11 @@ class _Gaps:
 
     @property
     def usual(self) -> NDArray[np.float64]:
-        """(G,) their means."""
+        """(G,) means of `resampled`."""
         return np.asarray(np.nanmean(self.resampled, axis=0))
 
     def ends(self, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(Q,) least and largest value of each quantity."""
+        """Return the lower and upper end (Q,) of the interval of each quantity."""
         found = self.real.intervals(seed)
         ends = np.array([found[name] for name in self.real.numbers])
         most = np.nanpercentile(self.resampled, MOST_GAP, axis=0) if self.names else np.zeros(0)
@@ -532,14 +533,14 @@ class _Gaps:
 
 
 def _cumulated(weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(B, n) shares of the weight up to each value."""
+    """Compute the cumulative shares (B, n) of the weight."""
     sums = np.cumsum(weight, axis=1)
     with np.errstate(invalid="ignore"):  # 0 / 0: a resample without any value
         return np.asarray(sums / sums[:, -1:])
 
 
 def gap(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """Kolmogorov-Smirnov distance of two samples; 1 if one of them is empty.
+    """Compute the Kolmogorov-Smirnov distance between two samples; 1 if one of them is empty.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The result of generation: the raters, the truth about their annotations, and the sources that were used."""
+"""Result of generation: the raters, the ground truth of their annotations, and the sources that were used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GeneratedRaters(Result):
-    """Raters generated from a reference, and the truth about their annotations.
+    """Raters generated from a reference, and the ground truth of their annotations.
 
     Figures: ``"events"``.
 
@@ -31,16 +31,16 @@ class GeneratedRaters(Result):
     annotations : Annotations
         N annotations of the R synthetic raters.
     object : (N, W) int
-        Which objects each annotation is of, the lowest first and -1 where fewer: numbers below the number of
-        reference annotations are rows of `original`, those above are false positives. Two annotations are of the same
-        object if they share a number: raters who take one proposal for an object agree about the same false positive.
+        Objects of each annotation, in ascending order, -1 where fewer than W. Numbers below the number of reference
+        annotations are rows of `original`; those above are false positives. Two annotations are of the same object if
+        they share a number: raters who accept the same proposal agree about the same false positive.
     events : Events
     reference : Annotations
-        What the raters were generated from: the annotations of the reference raters, or those of the schools.
+        Source of the raters: the annotations of the reference raters, or those of the schools.
     reference_rater : (R,) int
-        Code in `reference` of the rater each was generated from.
+        Code in `reference` of the rater that each was generated from.
     schools : GeneratedRaters or None
-        The schools as raters generated from the one reference, where they were; `reference` holds their annotations.
+        Schools generated from a single reference, if there are any; `reference` holds their annotations.
     magnitude : (R,) float64
         Lambda of each rater.
     seed : int
@@ -78,7 +78,7 @@ class GeneratedRaters(Result):
 
     @property
     def original(self) -> Annotations:
-        """The annotations that everything is generated from; `truth` holds its rows."""
+        """Annotations that everything is generated from; `truth` holds its rows."""
         return self.reference if self.schools is None else self.schools.original
 
     @cached_property
@@ -88,17 +88,17 @@ class GeneratedRaters(Result):
 
     @property
     def redrawn_share(self) -> float:
-        """Share of the changes of position and size that were drawn again; NaN without any."""
+        """Share of the changes of position and size that were drawn again; NaN if there are none."""
         moved = (self.events.outcome == "done") & np.isfinite(self.events.shift).all(axis=1)
         return float((self.events.redrawn[moved] > 0).mean()) if moved.any() else float("nan")
 
     def with_reference(self) -> Annotations:
-        """The raters that everything was generated from and the synthetic ones in one table, ready for `agreement`.
+        """Return the original raters and the synthetic ones in one table, ready for `agreement`.
 
         Returns
         -------
         Annotations
-            The annotations of `original` with their ids, then those of the synthetic raters with new ones.
+            The annotations of `original` with their ids, then those of the synthetic raters with new ids.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class GeneratedRaters(Result):
 
     @property
     def origins(self) -> NDArray[np.intp]:
-        """(E, V) rows of `original` that each event was about, -1 where fewer: of schools, those behind theirs."""
+        """(E, V) rows of `original` that each event concerns, -1 where fewer; with schools, those behind their rows."""
         rows = self.events.reference_rows
         if self.schools is None:
             return rows
@@ -127,7 +127,7 @@ class GeneratedRaters(Result):
         return truth[rows].reshape(len(rows), 2 * truth.shape[1])
 
     def by_rater(self) -> RaterEvents:
-        """What happened in each rater's name."""
+        """Return the events of each rater."""
         raters = len(self.magnitude)
         return RaterEvents(
             rater=self.annotations.raters,
@@ -140,7 +140,7 @@ class GeneratedRaters(Result):
         )
 
     def signal_loss(self) -> SignalLoss:
-        """How many events came too late for their annotation, by stage (KαLOS §9.4, Table 3)."""
+        """Count by stage the events lost because an earlier one changed their annotation (KαLOS §9.4, Table 3)."""
         return self.events.signal_loss()
 
     @property
@@ -156,7 +156,7 @@ class GeneratedRaters(Result):
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a rater: reference, magnitude, and events of each kind."""
+        """Return one row per rater: reference, magnitude, and events of each kind."""
         return self.by_rater().to_pandas()
 
     def _redrawn(self) -> str:
@@ -165,9 +165,9 @@ class GeneratedRaters(Result):
 
 
 def side_by_side(first: Annotations, second: Annotations) -> Annotations:
-    """Two tables of the same images and classes and of other raters as one: the raters of the first come first.
+    """Join two tables with the same images and classes but different raters; the raters of the first come first.
 
-    Shapes of kinds that only one of them has are left out.
+    Shape kinds that only one of them has are left out.
     """
     same = [name for name in second.raters if name in set(first.raters)]
     if same:
@@ -206,7 +206,7 @@ def _limits(table: Annotations) -> NDArray[np.bool_]:
 
 
 def _ids(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-    """Those of the first, and others: numbers above them, or, next to names, ``synthetic 1``, ``synthetic 2``, ..."""
+    """Join ids: those of the first, then higher numbers or, beside names, ``synthetic 1``, ``synthetic 2``, ..."""
     if np.issubdtype(first.dtype, np.integer):
         return np.concatenate([first, int(first.max(initial=0)) + 1 + np.arange(len(second))])
     taken = set(first.tolist())

@@ -38,7 +38,7 @@ PROPOSALS, RATERS, SCHOOLS = range(3)
 def generate_raters(
     parameters: NoiseParameters, annotations: Annotations, settings: GenerationSettings
 ) -> GeneratedRaters:
-    """Raters who differ from a reference as the parameters describe; see `NoiseModel.generate`."""
+    """Generate raters who differ from a reference as the parameters describe; see `NoiseModel.generate`."""
     names, seed = _names(settings.raters), settings.seed
     lambdas = _magnitudes(settings.magnitude, len(names), "magnitude", "rater")
     sizes = _school_sizes(settings.schools, len(names))
@@ -63,7 +63,7 @@ def generate_raters(
 
 @dataclass(frozen=True, eq=False)
 class _Generation:
-    """What all raters of one call share: `objects` original annotations, `seen` (I,) whether any rater saw anything."""
+    """Parts that all raters of a call share: number of original `objects`, `seen` (I,) images with any annotation."""
 
     parameters: NoiseParameters
     seed: int
@@ -82,7 +82,7 @@ class _Generation:
         stream: int,
         schools: GeneratedRaters | None,
     ) -> GeneratedRaters:
-        """All raters, each from its rater of the reference."""
+        """Generate all raters, each from its rater of the reference."""
         rows = {code: np.flatnonzero(reference.rater == code) for code in np.unique(reference_rater).tolist()}
         scenes = {code: self._scene(reference, code, rows[code]) for code in rows}
         overlap, coupling = self.parameters.localization.overlap.least, self.parameters.localization.coupling.share
@@ -172,7 +172,7 @@ class _Generation:
 
 
 def _refer(columns: Columns, rater: int, rows: Mapping[str, NDArray[np.intp]]) -> Columns:
-    """Columns of one rater, rows of its scene or draft turned into rows of the whole tables; -1 stays."""
+    """Convert rows of one rater's scene or draft to rows of the whole tables; -1 stays."""
     indices = {name: np.append(wanted, -1)[columns[name]] for name, wanted in rows.items()}
     count = len(next(iter(columns.values())))
     return columns | indices | {"rater": np.full(count, rater)}
@@ -183,7 +183,7 @@ def _together(parts: list[Columns]) -> Columns:
 
 
 def _objects(annotations: Columns, of_reference: NDArray[np.intp], count: int) -> NDArray[np.intp]:
-    """(N, W) objects of each annotation, each once, the lowest first."""
+    """Return the distinct objects (N, W) of each annotation, in ascending order."""
     width = of_reference.shape[1]
     none = np.full((1, width), -1)
     known = np.concatenate([of_reference, none])
@@ -228,7 +228,7 @@ def _names(raters: int | Sequence[str]) -> list[str]:
 
 
 def _magnitudes(given: float | Sequence[float], count: int, what: str, of: str) -> NDArray[np.float64]:
-    """(count,) one for each, from one for all or a list."""
+    """Expand one number for all, or a list, to one number for each (count,)."""
     entries = np.asarray(given, dtype=object)
     values = [given] * count if entries.ndim == 0 else entries.reshape(-1).tolist()
     if len(values) != count:

@@ -1,4 +1,4 @@
-"""What is true of synthetic raters whose annotations are stored somewhere else: by ids, as flat arrays."""
+"""Ground truth of synthetic raters whose annotations are stored elsewhere: by ids, as flat arrays."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ if TYPE_CHECKING:
 
 TEXTS = ("fields", "label_ids", "original_ids", "categories")
 CODES = {"event": EVENTS, "outcome": OUTCOMES}
-"""Arrays of texts, and those of names that are stored as their codes."""
+"""Arrays of strings, and arrays of names that are stored as codes."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InjectedNoise(Result):
-    """What is true of synthetic raters, by the ids of labels and images. R raters, N labels of theirs, E events.
+    """Ground truth of synthetic raters, by the ids of labels and images. R raters with N labels, E events.
 
     Figures: ``"kinds"``.
 
     Parameters
     ----------
     fields : (R,) str
-        The label field of each rater.
+        Label field of each rater.
     label_ids : (N,) str
-        Their labels.
+        Ids of the labels.
     label_rater : (N,) int
-        Which of the raters each is of.
+        Index in `fields` of the rater of each label.
     object : (N, W) int
-        Which objects each label is of, -1 where fewer: rows of `original_ids`, and above them numbers of places where
-        there is nothing. Two labels are of one object if they share a number.
+        Objects of each label, -1 where fewer than W. Numbers are rows of `original_ids`; those above are places without
+        an object. Two labels are of the same object if they share a number.
     original_ids : (M,) str
-        The labels of the reference that everything is generated from.
+        Ids of the reference labels that everything is generated from.
     images : (I,) str
         Ids of the images.
     categories : (K,) str
     rater, image : (E,) int
-        Of which rater the event is, and on which of `images`.
+        Indices in `fields` and in `images` of each event.
     event, outcome : (E,) str
-        Of `EVENTS` and `OUTCOMES`.
+        Names from `EVENTS` and `OUTCOMES`.
     rows : (E, 2) int
-        Rows of `label_ids` that the event led to, -1 where fewer.
+        Rows of `label_ids` that resulted from the event, -1 where fewer than two.
     origins : (E, V) int
-        Rows of `original_ids` that it was about, -1 where fewer.
+        Rows of `original_ids` that the event concerns, -1 where fewer than V.
     category_from, category_to : (E,) int
         As in `Events`.
     shift, scale : (E, 2) float64
         As in `Events`.
     counts : (I, 6) int
-        Events of each kind that were done on each image.
+        Number of events done on each image, by kind.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class InjectedNoise(Result):
 
     @classmethod
     def of(cls, result: GeneratedRaters, fields: Sequence[str], label_ids: Sequence[str]) -> InjectedNoise:
-        """Of raters whose annotations (N) are stored under these ids, in one field for each rater."""
+        """Build from raters whose annotations (N) are stored under these ids, in one field per rater."""
         events, original = result.events, result.original
         return cls(
             fields=np.array(fields, dtype=str),
@@ -120,7 +120,7 @@ class InjectedNoise(Result):
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], images: ArrayLike) -> InjectedNoise:
-        """From what `to_arrays` made, and the ids of the images."""
+        """Restore from the arrays of `to_arrays` and the ids of the images."""
         stored: dict[str, Any] = {}
         for name, array in arrays.items():
             if name in TEXTS:
@@ -132,7 +132,7 @@ class InjectedNoise(Result):
         return cls(**stored, images=np.asarray(images, dtype=str))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """All but `images` as arrays of numbers and bytes."""
+        """Convert everything except `images` to arrays of numbers and bytes."""
         stored = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "images"}
         for name, array in stored.items():
             if name in TEXTS:
@@ -143,18 +143,18 @@ class InjectedNoise(Result):
 
     @property
     def stage(self) -> NDArray[np.str_]:
-        """(E,) of `STAGES`."""
+        """(E,) names from `STAGES`."""
         stages: NDArray[np.str_] = np.array(STAGES)[STAGE_OF_EVENT[codes_of(self.event, EVENTS)]]
         return stages
 
     @property
     def changes(self) -> NDArray[np.intp]:
-        """(I,) how many events other than shifts were done on each image."""
+        """(I,) number of events other than shifts that were done on each image."""
         return np.asarray(self.counts[:, :SHIFT].sum(axis=1))
 
     @property
     def event_of(self) -> NDArray[np.intp]:
-        """(N,) the event each label comes from, -1 for none: an annotation is changed by one stage only."""
+        """(N,) event that each label results from, -1 for none; only one stage changes an annotation."""
         found = np.full(len(self.label_ids), -1)
         for rows in self.rows.T:
             there = np.flatnonzero(rows >= 0)
@@ -162,7 +162,7 @@ class InjectedNoise(Result):
         return found
 
     def about_originals(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Rows of `original_ids`, each with an event that is about it, in the order of the rows and of the events."""
+        """Return rows of `original_ids`, each with an event that concerns it, sorted by row, then by event."""
         event, column = np.nonzero(self.origins >= 0)
         row, found = np.divmod(
             np.unique(self.origins[event, column] * len(self.event) + event), max(len(self.event), 1)
@@ -178,7 +178,7 @@ class InjectedNoise(Result):
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row an event, with fields, names and ids in place of codes; empty lists where there are no labels."""
+        """Return one row per event, with fields, names and ids instead of codes; empty lists if there are no labels."""
         import pandas as pd
 
         return pd.DataFrame(

@@ -1,4 +1,4 @@
-"""The noise model: all distributions with where they are from, fitted, put to use, tested, to and from JSON."""
+"""Noise model: all distributions with their provenance; to fit, generate raters, test, and convert to and from JSON."""
 
 from __future__ import annotations
 
@@ -46,23 +46,23 @@ OVERLAPS = {
     ),
     "free": (Overlap(0.0), "shifts may part annotations, as in the paper"),
 }
-"""What may become of a shift that parts an annotation from its reference."""
+"""Treatments of a shift that separates an annotation from its reference."""
 
 FORMAT = "kalos noise model"
 VERSION = 3
-"""Of the layout of the JSON document; a file of another version is refused."""
+"""Version of the layout of the JSON document; files of other versions are rejected."""
 
 AS_IS = FitSettings()
 
 DEFAULTS = Path(__file__).with_name("defaults.json")
-"""The parameters that are shipped; `scripts/noise_defaults.py` makes them anew."""
+"""Parameters that are shipped; `scripts/noise_defaults.py` regenerates them."""
 
 
 @dataclass(frozen=True, repr=False)
 class NoiseModel(Result, NoiseParameters):
-    """How raters differ from a reference, in four kinds of difference (KαLOS §9).
+    """Model of how raters differ from a reference, in four kinds of difference (KαLOS §9).
 
-    `NoiseModel.default()` is the shipped one, `NoiseModel.fit(annotations)` one of your own raters.
+    `NoiseModel.default()` is the shipped model; `NoiseModel.fit(annotations)` is fitted to your own raters.
 
     Figures: ``"observations"``, ``"residuals"``, ``"angles"``, ``"opposition"``, ``"sizes"``, ``"areas"``,
     ``"confusions"``.
@@ -74,9 +74,9 @@ class NoiseModel(Result, NoiseParameters):
     unmatched : Unmatched
     topology : Topology
     provenance : mapping distribution -> Provenance
-        Where each of `DISTRIBUTIONS` is from.
+        Source of each of `DISTRIBUTIONS`.
     observations : Observations, optional
-        What it was fitted to, for tests and plots of the fit; not part of the JSON.
+        Data that it was fitted to, for tests and plots of the fit; not part of the JSON.
 
     Examples
     --------
@@ -115,29 +115,29 @@ class NoiseModel(Result, NoiseParameters):
 
     @classmethod
     def default(cls) -> NoiseModel:
-        """The shipped model: fitted on 200 images of LVIS, with what the paper prints where these say too little."""
+        """Return the shipped model: fitted on 200 images of LVIS, with values of the paper where these are too few."""
         return _default()
 
     @classmethod
     @takes(FitSettings)
     def fit(cls, annotations: Annotations, settings: FitSettings) -> NoiseModel:
-        """The model of the raters of a data set; more than two raters: of all pairs of them.
+        """Fit a model to the raters of a data set; with more than two raters, to all pairs of them.
 
-        It is fitted to ``variations(annotations, max_merge=2, threshold=0.5)`` by maximum likelihood. A distribution
-        with fewer than 30 observations keeps its default; see `provenance`. How often something happens is fitted
-        wherever it could have happened 30 times, and is 0 where it never did. Directions of shifts lead from the
-        rater of a pair who comes first in the table to the other. `fidelity` says whether generated raters differ
-        from their reference as the raters differ from one another.
+        The fit is by maximum likelihood, on ``variations(annotations, max_merge=2, threshold=0.5)``. A distribution
+        with fewer than 30 observations keeps its default; see `provenance`. The frequency of an event is fitted if it
+        could have happened at least 30 times, and is 0 if it never did. Directions of shifts point from the rater of a
+        pair who comes first in the table to the other. Use `fidelity` to check whether generated raters differ from
+        their reference as the raters differ from one another.
 
         Parameters
         ----------
         annotations : Annotations
-            With boxes and sizes of images.
+            Annotations with boxes and image sizes.
 
         Raises
         ------
         InputError
-            For fewer than two raters, no boxes, images of unknown size, or a name that is not known.
+            For fewer than two raters, no boxes, images of unknown size, or an unknown name.
 
         Examples
         --------
@@ -165,11 +165,11 @@ class NoiseModel(Result, NoiseParameters):
 
     @property
     def shifts(self) -> str:
-        """``"matched"`` where changes of position and size keep an overlap, else ``"free"``."""
+        """``"matched"`` if changes of position and size keep an overlap, else ``"free"``."""
         return "matched" if self.localization.overlap.least > 0 else "free"
 
     def with_shifts(self, shifts: str) -> NoiseModel:
-        """The same model with other shifts, ``"matched"`` or ``"free"``.
+        """Return the same model with other shifts, ``"matched"`` or ``"free"``.
 
         Examples
         --------
@@ -185,23 +185,22 @@ class NoiseModel(Result, NoiseParameters):
 
     @takes(GenerationSettings)
     def generate(self, annotations: Annotations, settings: GenerationSettings) -> GeneratedRaters:
-        """Raters who differ from a reference as this model describes (KαLOS §9.4).
+        """Generate raters who differ from a reference as this model describes (KαLOS §9.4).
 
-        Each rater is generated in four stages: annotations are missed and added, split and merged, given another
-        class, and all that are left are moved and scaled. An annotation is changed by one stage only. The annotations
-        of a rater depend on the seed, the rater's number and the order of the table, but not on how many raters follow.
+        Each rater is generated in four stages. Annotations are missed and added, split and merged, and given another
+        class; all that are left are moved and scaled. Only one stage changes an annotation. The annotations of a rater
+        depend on the seed, the rater's number and the order of the table, but not on how many raters follow.
 
         Parameters
         ----------
         annotations : Annotations
-            With boxes and sizes of images. Polygons and masks follow their boxes: they are moved and scaled, cut across
-            the longer side where an annotation is split, and joined where two are merged. Other shapes are left out
-            with a warning.
+            Annotations with boxes and image sizes. Polygons and masks follow their boxes: they are moved and scaled,
+            cut across the longer side by a split, and joined by a merge. Other shapes are left out with a warning.
         class_source : ClassSource, optional
-            Which classes are taken for one another; by default the confusions among the raters of `annotations`,
+            Which classes are confused with one another. Default: the confusions among the raters of `annotations`,
             smoothed by class frequency.
         false_positive_source : FalsePositiveSource, optional
-            Where annotations are added; by default where other images have annotations.
+            Where annotations are added. Default: where other images have annotations.
 
         Returns
         -------
@@ -210,9 +209,8 @@ class NoiseModel(Result, NoiseParameters):
         Raises
         ------
         InputError
-            For negative magnitudes or another number of them than of raters, annotations without a box, images of
-            unknown size, no annotations at all, schools that do not add up, or a source that does not know the
-            reference's classes.
+            For negative magnitudes, or not one for each rater; annotations without a box; images of unknown size; no
+            annotations at all; schools that do not add up to the raters; or a source without classes of the reference.
 
         Examples
         --------
@@ -235,15 +233,15 @@ class NoiseModel(Result, NoiseParameters):
     def tests(
         self, similarity: ArrayLike | None = None, permutations: Permutations = PERMUTATIONS, seed: Seed = 0
     ) -> FitTests:
-        """Every test of how well a fitted model describes what it was fitted to, as one table.
+        """Test how well a fitted model describes the data it was fitted to, as one table.
 
         Parameters
         ----------
         similarity : (K, K) float64, optional
-            Of each two classes, such as the cosine of their mean embeddings; without one, Mantel's test is not
-            applicable.
+            Similarity of each two classes, such as the cosine of their mean embeddings. Without it, Mantel's test is
+            not applicable.
         permutations : int, at least 1
-            Of Mantel's test and of independence.
+            Number of permutations of Mantel's test and of the test of independence.
         seed : int
 
         Raises
@@ -263,12 +261,12 @@ class NoiseModel(Result, NoiseParameters):
 
     @checked
     def rate_tests(self, permutations: Permutations = PERMUTATIONS, seed: Seed = 0) -> FitTests:
-        """Of `tests` those of the number of unmatched annotations, which take no time.
+        """Run only the `tests` of the number of unmatched annotations, which are fast.
 
         Parameters
         ----------
         permutations : int, at least 1
-            Draws that Pearson's chi-squared is compared with.
+            Number of draws that Pearson's chi-squared is compared with.
         seed : int
 
         Raises
@@ -293,26 +291,26 @@ class NoiseModel(Result, NoiseParameters):
 
     @takes(FidelitySettings)
     def fidelity(self, annotations: Annotations, settings: FidelitySettings) -> Fidelity:
-        """Whether a generated rater differs from its reference as the real raters differ from one another.
+        """Check whether a generated rater differs from its reference as the real raters differ from one another.
 
-        Each rater with annotations is a reference in turn; at magnitude 1, with the default sources. What is compared
-        is (reference, generated) against (reference, another rater), for each pair of raters and each image that both
-        are assigned to; of more than 50 pairs a sample.
+        Each rater with annotations is the reference in turn, at magnitude 1 and with the default sources. (reference,
+        generated) is compared with (reference, another rater), for each pair of raters and each image that both are
+        assigned to. If there are more than 50 pairs, a sample of them is used.
 
         Parameters
         ----------
         annotations : Annotations
-            Of at least two raters, with boxes and sizes of images; those the model was fitted to, or others.
+            Annotations of at least two raters, with boxes and image sizes; those the model was fitted to, or others.
 
         Returns
         -------
         Fidelity
-            A row for each quantity, with the interval of the real data.
+            One row per quantity, with the interval of the real data.
 
         Raises
         ------
         InputError
-            As `fit` and `generate`, and where no two raters share an image.
+            For the reasons of `fit` and `generate`, or if no two raters share an image.
 
         Examples
         --------
@@ -332,7 +330,7 @@ class NoiseModel(Result, NoiseParameters):
         return measure_fidelity(self, annotations, settings)
 
     def _values(self, name: str) -> dict[str, float]:
-        """The numbers of a distribution by name; several of one kind are numbered from 1."""
+        """Return the numbers of a distribution by name; those of a list are numbered from 1."""
         values = {}
         for parameter, value in plain_values(self.distribution(name)).items():
             if isinstance(value, list):
@@ -342,7 +340,7 @@ class NoiseModel(Result, NoiseParameters):
         return values
 
     def _with_interval(self, name: str) -> list[str]:
-        """Which of the numbers of a distribution a fit gives an interval."""
+        """Return the names of the numbers for which a fit gives an interval."""
         chosen = self.distribution(name).with_interval
         return [value for value in self._values(name) if chosen is None or value in chosen]
 
@@ -354,7 +352,7 @@ class NoiseModel(Result, NoiseParameters):
         return f"Noise model of {number_of(len(sources), 'distribution')}: {counts}; shifts {self.shifts}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a number, with its 95 % interval where there is one, and where it is from; names are in reasons."""
+        """Return one row per number, with its 95 % interval, if any, and its provenance; names are in the reasons."""
         import pandas as pd
 
         rows = []
@@ -368,14 +366,14 @@ class NoiseModel(Result, NoiseParameters):
         return pd.DataFrame(rows, columns=columns)
 
     def to_json(self) -> str:
-        """All parameters and where they are from, as text."""
+        """Return all parameters and their provenance as JSON text."""
         content = {"format": FORMAT, "version": VERSION}
         content |= {part: plain_values(getattr(self, part)) for part in (*GROUPS, "provenance")}
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str] | Mapping[str, Any]) -> NoiseModel:
-        """A model from what `to_json` wrote.
+        """Load a model from the output of `to_json`.
 
         Parameters
         ----------
@@ -384,7 +382,8 @@ class NoiseModel(Result, NoiseParameters):
         Raises
         ------
         InputError
-            Naming the file and every part that is missing, not known, or out of its range; for another version.
+            For another version, or parts that are missing, unknown, or out of range; names the file and every such
+            part.
         """
         from cattrs.errors import BaseValidationError
 
@@ -399,20 +398,20 @@ class NoiseModel(Result, NoiseParameters):
 def choose_model(
     model: NoiseModel | str | os.PathLike[str], annotations: Annotations, settings: FitSettings = AS_IS
 ) -> tuple[NoiseModel, str]:
-    """A noise model by its name, and what to call it.
+    """Return a noise model by its name, and its title.
 
     Parameters
     ----------
     model : "default", "fit", path, JSON text or NoiseModel
-        The shipped one, one that is fitted to the raters of `annotations`, or one that was saved.
+        The shipped model, one fitted to the raters of `annotations`, or a saved one.
     annotations : Annotations
     settings : FitSettings
-        How it is fitted; of another model only the shifts, in place of its own.
+        Settings of the fit; for other models only the shifts, which replace the model's own.
 
     Raises
     ------
     InputError
-        For anything else, for raters too few to fit, and for `rate` and `preset` where nothing is fitted.
+        For any other model, for too few raters to fit, and for `rate` or `preset` if nothing is fitted.
 
     Examples
     --------
@@ -449,7 +448,7 @@ def choose_model(
 
 
 def observations_of(model: NoiseModel) -> Observations:
-    """What a model was fitted to; an error where it does not carry it."""
+    """Return the data that a model was fitted to; raise an error if it has none."""
     if model.observations is None:
         raise InputError("model: expected one from NoiseModel.fit, got one without observations")
     return model.observations
@@ -461,7 +460,7 @@ def _default() -> NoiseModel:
 
 
 def _sourced(name: str, estimates: Mapping[str, Estimate], shifts: str) -> tuple[Parameters, Provenance]:
-    """A distribution and where it is from: chosen, printed, estimated, or that of the shipped model."""
+    """Return a distribution and its provenance: chosen, printed, estimated, or taken from the shipped model."""
     if name == "localization.overlap":
         overlap, reason = OVERLAPS[shifts]
         return overlap, Provenance("chosen", reason)
@@ -476,7 +475,7 @@ def _sourced(name: str, estimates: Mapping[str, Estimate], shifts: str) -> tuple
 
 
 def _content(source: object) -> tuple[str, dict[str, Any]]:
-    """What to call a document in messages, and the parameters in it."""
+    """Return the name of a document for messages, and the parameters in it."""
     name, content = "noise model", source
     if isinstance(source, str) and source.lstrip().startswith("{"):
         try:
@@ -497,7 +496,7 @@ def _content(source: object) -> tuple[str, dict[str, Any]]:
 
 @cache
 def _converter() -> Any:
-    """The converter of parameters from JSON; each checks its own values."""
+    """Return the converter of parameters from JSON; each record checks its own values."""
     from cattrs import Converter
     from cattrs.gen import make_dict_structure_fn, override
 
@@ -513,7 +512,7 @@ def _converter() -> Any:
 
 
 def _faults(error: Exception) -> list[str]:
-    """All that is wrong with a document, each with its place."""
+    """Return all faults of a document, each with its location."""
     from cattrs import transform_error
     from cattrs.v import format_exception
 

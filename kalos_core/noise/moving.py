@@ -1,4 +1,4 @@
-"""Shapes that follow their boxes: moved, scaled, cut in half, joined, and put one column after the other."""
+"""Shapes that follow their boxes: moved, scaled, cut in half, joined; and concatenation of columns."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ KINDS = ("box", "polygon", "mask")
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """Where M shapes of a column go.
+    """Target positions of M shapes of a column.
 
     Parameters
     ----------
     rows : (M,) int
-        Of the column.
+        Rows of the column.
     before, after : (M, 4) float64
-        Corners in pixels of the box of each, and of the box that it is to have.
+        Corners in pixels of the current box of each shape, and of its target box.
     canvas : (M, 2) int
-        Width and height of the image of each.
+        Width and height of the image of each shape.
     """
 
     rows: NDArray[np.intp]
@@ -39,7 +39,7 @@ class Placement:
 
     @property
     def maps(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(M, 2) factors and (M, 2) offsets that lead from one box to the other; a flat side keeps its length.
+        """(M, 2) factors and (M, 2) offsets from one box to the other; a side of length 0 keeps its length.
 
         Examples
         --------
@@ -53,7 +53,7 @@ class Placement:
 
 
 def move_polygons(polygons: Polygons, to: Placement) -> Polygons:
-    """The polygons of some rows, moved and scaled with their boxes.
+    """Move and scale the polygons of some rows with their boxes.
 
     Examples
     --------
@@ -69,9 +69,9 @@ def move_polygons(polygons: Polygons, to: Placement) -> Polygons:
 
 
 def move_masks(masks: Masks, to: Placement) -> Masks:
-    """The masks of some rows, moved and scaled with their boxes; what leaves the canvas is cut off.
+    """Move and scale the masks of some rows with their boxes, clipped to the canvas.
 
-    A pixel is on if the point of the old mask that its centre comes from is.
+    A pixel is on if its centre comes from a point of the old mask that is on.
 
     Examples
     --------
@@ -84,11 +84,11 @@ def move_masks(masks: Masks, to: Placement) -> Masks:
     factor, offset = to.maps
     size = np.where(masks.absent()[to.rows, None], 0, to.canvas)
     index, column, top, bottom = masks.strips(to.rows)
-    # rows whose centre comes from between the top and the bottom of a strip
+    # rows whose centre comes from inside the strip
     new_top = np.ceil(top * factor[index, 1] + offset[index, 1] - 0.5)
     new_bottom = np.ceil(bottom * factor[index, 1] + offset[index, 1] - 0.5)
     new_top, new_bottom = (np.clip(edge, 0, size[index, 1]).astype(np.intp) for edge in (new_top, new_bottom))
-    # and the columns, of which one strip may become several or none
+    # the same for columns: one strip may become several, or none
     left = np.clip(np.ceil(column * factor[index, 0] + offset[index, 0] - 0.5), 0, size[index, 0]).astype(np.intp)
     right = np.clip(np.ceil((column + 1) * factor[index, 0] + offset[index, 0] - 0.5), 0, size[index, 0])
     strip, new_column = expand_runs(left, right.astype(np.intp) - left)
@@ -98,9 +98,9 @@ def move_masks(masks: Masks, to: Placement) -> Masks:
 
 
 def halve_polygons(polygons: Polygons, rows: NDArray[np.intp], lower: NDArray[np.bool_]) -> Polygons:
-    """One half of each polygon, cut across the middle of the longer side of its bounds.
+    """Return one half of each polygon, cut across the middle of the longer side of its bounds.
 
-    Of a polygon that encloses nothing there is no half: it stays whole.
+    A polygon without area stays whole.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def halve_polygons(polygons: Polygons, rows: NDArray[np.intp], lower: NDArray[np
 
 
 def halve_masks(masks: Masks, rows: NDArray[np.intp], lower: NDArray[np.bool_]) -> Masks:
-    """One half of each mask, cut across the middle of the longer side of its bounds; a single pixel stays whole.
+    """Return one half of each mask, cut across the middle of its longer side; a single pixel stays whole.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def halve_masks(masks: Masks, rows: NDArray[np.intp], lower: NDArray[np.bool_]) 
 
 
 def _half(bounds: NDArray[np.float64], lower: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """(M, 4) the lower or upper half of boxes along their longer side."""
+    """Return the lower or upper half (M, 4) of boxes along their longer side."""
     half, rows = bounds.copy(), np.arange(len(bounds))
     side = np.where(bounds[:, 2] - bounds[:, 0] >= bounds[:, 3] - bounds[:, 1], 0, 1)
     middle = (bounds[rows, side] + bounds[rows, side + 2]) / 2
@@ -150,7 +150,7 @@ def _half(bounds: NDArray[np.float64], lower: NDArray[np.bool_]) -> NDArray[np.f
 
 
 def join_polygons(polygons: Polygons, rows: NDArray[np.intp]) -> Polygons:
-    """(C, 2) rows -> C polygons of the rings of both: rings of one polygon are joined by union.
+    """Combine rows (C, 2) into C polygons with the rings of both; the rings of a polygon are joined by union.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def join_polygons(polygons: Polygons, rows: NDArray[np.intp]) -> Polygons:
 
 
 def rectangles(kind: str, corners: NDArray[np.float64], canvas: NDArray[np.intp]) -> ShapeColumn:
-    """Boxes as shapes of a kind: for annotations that have no other outline.
+    """Return boxes as shapes of a kind, for annotations that have no other outline.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def rectangles(kind: str, corners: NDArray[np.float64], canvas: NDArray[np.intp]
 
 
 def stack(columns: Sequence[Any]) -> Any:
-    """Columns of one kind, one after the other.
+    """Concatenate columns of one kind.
 
     Examples
     --------
@@ -205,19 +205,19 @@ def stack(columns: Sequence[Any]) -> Any:
 
 
 def half_of(column: Any, rows: NDArray[np.intp], part: NDArray[np.intp]) -> Any:
-    """The half of each shape that `part` names."""
+    """Return the half of each shape given by `part`."""
     halve: Callable[..., Any] = halve_polygons if isinstance(column, Polygons) else halve_masks
     return halve(column, rows, part == LOWER)
 
 
 def move(column: Any, to: Placement) -> Any:
-    """Shapes of a column other than boxes, moved and scaled."""
+    """Move and scale shapes of a column other than boxes."""
     return move_polygons(column, to) if isinstance(column, Polygons) else move_masks(column, to)
 
 
 @dataclass(frozen=True, eq=False)
 class Origins:
-    """What M new annotations are made of: annotations of a reference, or proposals.
+    """Sources of M new annotations: annotations of a reference, or proposals.
 
     Parameters
     ----------
@@ -226,9 +226,9 @@ class Origins:
     part : (M,) int
         `WHOLE`, or a half.
     donor : (M,) int
-        For an addition the row among the donors of its outline, else -1.
+        For an addition the row of its outline among the donors, else -1.
     corners : (M, 4) float64
-        The boxes they get.
+        Boxes of the new annotations.
     canvas : (M, 2) int
         Width and height of their images.
     """
@@ -241,14 +241,14 @@ class Origins:
     canvas: NDArray[np.intp]
 
     def placement(self, chosen: NDArray[np.intp], rows: NDArray[np.intp], before: NDArray[np.float64]) -> Placement:
-        """Where the chosen of the annotations (C,) get their shapes: from boxes `before` (C, 4) of some rows (C,)."""
+        """Return the placement of the chosen annotations (C,): shapes of rows (C,) in boxes `before` (C, 4)."""
         return Placement(rows, before, self.corners[chosen], self.canvas[chosen])
 
 
 def build_shapes(
     origins: Origins, reference: Mapping[str, ShapeColumn], donors: Mapping[str, ShapeColumn]
 ) -> dict[str, ShapeColumn]:
-    """Columns of the new annotations, of the kinds that the reference has."""
+    """Return the columns of the new annotations, of the kinds that the reference has."""
     return {
         kind: Boxes(origins.corners) if kind == "box" else _build(kind, origins, reference, donors)
         for kind in KINDS
@@ -266,7 +266,7 @@ def _build(
 
 
 def _of_reference(column: Any, boxes: NDArray[np.float64], origins: Origins) -> Iterator[tuple[NDArray[np.intp], Any]]:
-    """Which of the new annotations are whole, halves, and joined ones of the reference, and their shapes."""
+    """Yield the whole, halved and joined annotations of the reference: indices of the new annotations, and shapes."""
     merged, halved = origins.partner >= 0, origins.part != WHOLE
     whole = np.flatnonzero((origins.donor < 0) & ~merged & ~halved)
     rows = origins.source[whole]
@@ -285,7 +285,7 @@ def _of_reference(column: Any, boxes: NDArray[np.float64], origins: Origins) -> 
 def _of_donors(
     kind: str, donors: Mapping[str, ShapeColumn], origins: Origins
 ) -> Iterator[tuple[NDArray[np.intp], Any]]:
-    """Which of the new annotations are additions with an outline of a donor, and which without, and their shapes."""
+    """Yield additions with the outline of a donor, then those without: indices of the new annotations, and shapes."""
     added = np.flatnonzero(origins.donor >= 0)
     outlined = np.zeros(len(added), np.bool_)
     if kind in donors:

@@ -1,7 +1,7 @@
-"""The parameters of the noise model: one small frozen record for each distribution, gathered by the kind of difference.
+"""Parameters of the noise model: one small frozen record per distribution, grouped by the kind of difference.
 
 Lengths and areas are relative to the image (KαLOS §9.3): a shift along x in widths of the image, one along y in
-heights, an area as the share of the image's. Angles are in radians from the x axis towards growing y.
+heights, an area as a share of the image area. Angles are in radians from the x axis towards growing y.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ CLIP = (0.001, 0.999)
 
 
 MOST_VARIANCE = 0.95
-"""Of a share, against that of one that is 0 or 1."""
+"""Maximum variance of a share, relative to that of a share that is always 0 or 1."""
 
 FORMS = ("exponential", "power", "each")
-"""How an expected number of events may grow with the number of annotations: as in the paper, as a power, or so many for
-the first annotation and so many for each further one."""
+"""Growth of the expected number of events with the number of annotations: exponential as in the paper, a power, or one
+number for the first annotation and one for each further one."""
 
 
 def _four(value: Any, name: str, high: float | None = None) -> tuple[float, ...]:
-    """Check one number of at least 0 for each of `CARDINAL`."""
+    """Check that there is one number of at least 0 for each of `CARDINAL`."""
     if not isinstance(value, (list, tuple)) or len(value) != len(CARDINAL):
         raise InputError(f"{name}: expected {len(CARDINAL)} numbers, got {repr_of(value)}")
     return tuple(check_number(part, name, 0, high) for part in value)
@@ -54,35 +54,34 @@ Concentrations = Annotated[tuple[float, ...], Option("Concentrations", "Four num
 
 @dataclass(frozen=True)
 class Parameters(Settings):
-    """Base of every distribution: numbers that are checked against the ranges of their fields.
+    """Base class of distributions: numbers that are checked against the ranges of their fields.
 
     Raises
     ------
     InputError
-        For what is no finite number, or out of its range.
+        For a value that is not a finite number, or out of range.
     """
 
     with_interval: ClassVar[tuple[str, ...] | None] = None
-    """The parameters that a fit gives an interval, in their order; None: all."""
+    """Parameters for which a fit gives an interval, in order; None for all."""
 
 
 @dataclass(frozen=True)
 class Shift(Parameters):
-    """Size of a change: |(intercept + slope · area) + T| · area^growth, T of Student's t, clipped.
+    """Size of a change: |(intercept + slope · area) + T| · area^growth, where T is Student t and clipped.
 
-    KαLOS Eq. 12 and 14 are those of growth 0. There the trend alone depends on the area, yet the residual scatters with
-    the area, too.
+    KαLOS Eq. 12 and 14 have growth 0. There only the trend depends on the area, but in data the residual does, too.
 
     Parameters
     ----------
     intercept, slope : float
         Trend over the area of the annotation.
     nu : float, above 0
-        Degrees of freedom of the residual: the lower, the heavier its tails.
+        Degrees of freedom of the residual; the lower, the heavier its tails.
     mu, sigma : float
         Centre and scale (above 0) of the residual.
     growth : float
-        With which power of the area everything grows.
+        Power of the area that everything grows with.
 
     Examples
     --------
@@ -99,20 +98,20 @@ class Shift(Parameters):
     growth: Annotated[float, Option("Growth", "A power of the area.", low=-2, high=2)] = 0.0
 
     def scale(self, area: ArrayLike) -> NDArray[np.float64]:
-        """What trend and residual are multiplied with: area^growth."""
+        """Return the factor of trend and residual: area^growth."""
         return np.asarray(np.asarray(area, dtype=np.float64) ** self.growth)[()]
 
     def trend(self, area: ArrayLike) -> NDArray[np.float64]:
-        """The part that the area explains, before `scale`."""
+        """Return the part explained by the area, before `scale`."""
         return np.asarray(self.intercept + self.slope * np.asarray(area, dtype=np.float64))[()]
 
     @cached_property
     def limits(self) -> NDArray[np.float64]:
-        """(2,) the least and the largest residual: its quantiles at `CLIP`."""
+        """(2,) smallest and largest residual: its quantiles at `CLIP`."""
         return np.asarray(scipy.stats.t.ppf(CLIP, self.nu, self.mu, self.sigma))
 
     def log_density(self, size: ArrayLike, area: ArrayLike) -> NDArray[np.float64]:
-        """Natural logarithm of the density of a change of that size, either sign of what was folded counted."""
+        """Return the log density of a change of the given size, summed over both signs."""
         scale, trend = self.scale(area), self.trend(area)
         change = np.asarray(size, dtype=np.float64) / scale
         sides = [scipy.stats.t.logpdf(sign * change - trend, self.nu, self.mu, self.sigma) for sign in (1, -1)]
@@ -146,7 +145,7 @@ class CardinalAngle(Parameters):
             raise InputError(f"weights: expected numbers that add up to 1, got {self.weights}")
 
     def density(self, angle: ArrayLike) -> NDArray[np.float64]:
-        """Density at angles in radians."""
+        """Return the density at angles in radians."""
         angles = np.asarray(angle, dtype=np.float64)
         parts = zip(self.weights, self.kappas, CARDINAL, strict=True)
         return np.asarray(sum(weight * _von_mises(angles - centre, kappa) for weight, kappa, centre in parts))
@@ -174,18 +173,18 @@ class AxialAngle(Parameters):
     kappa: NotNegative
 
     def density(self, angle: ArrayLike) -> NDArray[np.float64]:
-        """Density at angles in radians."""
+        """Return the density at angles in radians."""
         return _von_mises(2 * (np.asarray(angle, dtype=np.float64) - self.axis), self.kappa)
 
 
 def _von_mises(angle: NDArray[np.float64], kappa: float) -> NDArray[np.float64]:
-    """Density at an angle from the centre; scipy knows no concentration of 0."""
+    """Return the density at an angle from the centre; scipy does not accept a concentration of 0."""
     return np.asarray(scipy.stats.vonmises.pdf(angle, kappa) if kappa > 0 else np.full_like(angle, 1 / (2 * np.pi)))
 
 
 @dataclass(frozen=True)
 class SizeCurve(Parameters):
-    """Chance that an annotation is chosen, by its area: sigmoid(intercept + slope · ln area) (KαLOS Eq. 17 and 18).
+    """Probability of choosing an annotation by its area: sigmoid(intercept + slope · ln area) (KαLOS Eq. 17 and 18).
 
     Examples
     --------
@@ -197,30 +196,30 @@ class SizeCurve(Parameters):
     slope: Number
 
     def probability(self, area: ArrayLike) -> NDArray[np.float64]:
-        """For areas relative to the image, above 0."""
+        """Return the probability for areas relative to the image, above 0."""
         return np.asarray(scipy.special.expit(self.intercept + self.slope * np.log(np.asarray(area, dtype=np.float64))))
 
 
 @dataclass(frozen=True)
 class EventRate(Parameters):
-    """Expected number of annotations of a rater that another rater has not, where the rater has n.
+    """Expected number of annotations of a rater that another rater lacks, where the rater has n.
 
-    Of one class in one image, as objects of a class are easy or hard together; of an image, whatever their classes, in
-    the paper (see `OwnClass`).
+    Numbers are those of a class in an image, since objects of a class are easy or hard together. In the paper they are
+    those of an image, whatever the classes (see `OwnClass`).
 
     Parameters
     ----------
     intercept, slope : float
-        Of the line that the logarithm of the number follows; of ``"each"``, the logarithms of the two numbers.
+        Line that the logarithm of the number follows; for ``"each"``, the logarithms of the two numbers.
     form : str
         One of `FORMS`: ``"exponential"``, exp(intercept + slope · n) (KαLOS Eq. 16), ``"power"``,
         exp(intercept) · (1 + n)^slope, or ``"each"``, exp(intercept) + exp(slope) · (n - 1).
     dispersion, class_dispersion : float, at least 0
-        Variance of the factors, of mean 1, by which the number of an image, and of a class in it, differs from what is
-        expected, for both raters of a pair alike: how hard they are. 0 gives Poisson's distribution, as in the paper.
+        Variance of two factors of mean 1: difficulty of an image, and of a class in it. Both raters of a pair have the
+        same factors. 0 gives a Poisson distribution, as in the paper.
     empty : float, at least 0, or None
-        Expected number on an image where the rater has nothing and another rater has something; nothing is added where
-        nobody has anything. None: as `form` says, wherever n is 0 (the paper's).
+        Expected number on an image where the rater has no annotation and another rater has some; nothing is added where
+        no rater has any. None: as `form` gives, wherever n is 0 (as in the paper).
 
     Examples
     --------
@@ -242,7 +241,7 @@ class EventRate(Parameters):
     empty: Annotated[float | None, Option("On empty images", "A finite number.", low=0)] = None
 
     def expected(self, annotations: ArrayLike) -> NDArray[np.float64]:
-        """For numbers of annotations of the rater on an image."""
+        """Return the expected number for given numbers of annotations of the rater on an image."""
         count = np.asarray(annotations, dtype=np.float64)
         if self.form == "each":
             found = np.exp(self.intercept) + np.exp(self.slope) * np.maximum(count - 1, 0)
@@ -252,19 +251,19 @@ class EventRate(Parameters):
 
     @property
     def whole_dispersion(self) -> float:
-        """Variance of the factor of an image and a class in it together."""
+        """Variance of the combined factor of an image and a class in it."""
         return (1 + self.dispersion) * (1 + self.class_dispersion) - 1
 
 
 def rate_measure(form: str, annotations: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the logarithm of a rate of one of `FORMS` is linear in."""
+    """Return the variable in which the logarithm of a rate of one of `FORMS` is linear."""
     return np.log1p(annotations) if form == "power" else annotations
 
 
 def share_law(mean: NDArray[np.float64], dispersion: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both parameters of the Beta distributions of shares of these means (n,), above 0 and below 1.
+    """Return both parameters of Beta distributions of shares with these means (n,), above 0 and below 1.
 
-    Their variance is `dispersion` times that of the squared mean, as far as a share can vary so much.
+    Their variance is `dispersion` times the squared mean, as far as a share can vary so much.
 
     Examples
     --------
@@ -285,19 +284,19 @@ class Chance(Parameters):
 
 @dataclass(frozen=True)
 class OwnClass(Parameters):
-    """Which classes added annotations have; without a share the paper's.
+    """Classes of added annotations; without a share, as in the paper.
 
-    Raters who differ see more of what they both see: of the additions of LVIS-200 98 % are of a class that the rater
-    has in the image, and a class of which all annotations are missed is nearly always added, elsewhere or too far
-    away to be matched. The paper counts events of an image whatever their classes, and gives an addition the class that
-    one of the image's is taken for, always another one (KαLOS §9.3.3).
+    Raters mostly differ in how many annotations they have of classes that both see. Of the additions of LVIS-200, 98 %
+    are of a class that the rater has in the image. A class of which all annotations are missed is nearly always added,
+    elsewhere or too far away to be matched. The paper counts events of an image whatever their classes. It gives an
+    addition a class that is confused with one of the image, never that class itself (KαLOS §9.3.3).
 
     Parameters
     ----------
     share : float in [0, 1], or None
-        Of the added annotations those of a class that the rater has in the image.
+        Share of the added annotations that are of a class that the rater has in the image.
     stays : float in [0, 1]
-        Chance that a class of which all annotations are missed is added in the image.
+        Probability that a class of which all annotations are missed is added in the image.
     """
 
     with_interval: ClassVar = ()
@@ -314,23 +313,23 @@ class Opposition(Parameters):
     beta: Positive
 
     def log_density(self, share: ArrayLike) -> NDArray[np.float64]:
-        """Natural logarithm of the density of an angle as a share of pi."""
+        """Return the log density of an angle, given as a share of pi."""
         return np.asarray(scipy.stats.beta.logpdf(np.asarray(share, dtype=np.float64), self.alpha, self.beta))
 
 
 @dataclass(frozen=True)
 class Enlargement(Parameters):
-    """What is added to the ln scale of the first fragment: kappa = ½ ln(median area ratio, real / synthetic)."""
+    """Term added to the ln scale of the first fragment: kappa = ½ ln(median area ratio, real / synthetic)."""
 
     kappa: Number
 
 
 @dataclass(frozen=True)
 class Overlap(Parameters):
-    """Least IoU with its reference that an annotation keeps at magnitude 1: a change below is drawn again.
+    """Minimum IoU with its reference that an annotation keeps at magnitude 1; a change below it is drawn again.
 
-    What is matched is fitted on annotations that overlap by at least .5, and all others count as unmatched: a change
-    that parts an annotation from its reference would be counted twice. 0 keeps every change (the paper's).
+    Matched annotations are those that overlap by at least .5, and all others count as unmatched. A change that
+    separates an annotation from its reference would be counted twice. 0 keeps every change, as in the paper.
     """
 
     least: Share
@@ -338,9 +337,9 @@ class Overlap(Parameters):
 
 @dataclass(frozen=True)
 class Coupling(Parameters):
-    """Share of annotations whose residuals of shift, width and height have their heavy tail in common.
+    """Share of annotations whose residuals of shift, width and height have a common heavy tail.
 
-    Who is far off is so in all of them; each has its distribution all the same. 0: independent, as in the paper.
+    An annotation that is far off is then so in all three; each keeps its distribution. 0: independent, as in the paper.
     """
 
     share: Share
@@ -348,20 +347,20 @@ class Coupling(Parameters):
 
 @dataclass(frozen=True)
 class Localization:
-    """How an annotation that is otherwise right differs in position and size (KαLOS §9.3.1), by its area.
+    """Difference in position and size of an annotation that is otherwise right, by its area (KαLOS §9.3.1).
 
     Parameters
     ----------
     translation : Shift
-        How far the centre moves.
+        Distance that the centre moves.
     angle : CardinalAngle
-        Where to.
+        Direction in which the centre moves.
     width, height : Shift
-        Size of ln scale of either side; it grows or shrinks with equal chance.
+        Absolute ln scale of either side, which grows or shrinks with equal probability.
     overlap : Overlap
-        What all changes of position and size keep, those of another class and fragments too.
+        Overlap that all changes of position and size keep, including those of another class and of fragments.
     coupling : Coupling
-        Of the changes of one annotation, one of another class too.
+        Coupling of the changes of one annotation, including one of another class.
     """
 
     translation: Shift
@@ -374,12 +373,12 @@ class Localization:
 
 @dataclass(frozen=True)
 class Category:
-    """How often a class is mistaken, and how such an annotation differs in position and size (KαLOS §9.3.2).
+    """Frequency of wrong classes, and the difference in position and size of such annotations (KαLOS §9.3.2).
 
     Parameters
     ----------
     occurrence : Chance
-        That an annotation gets another class.
+        Probability that an annotation gets another class.
     translation, width, height : Shift
         As in `Localization`.
     angle : AxialAngle
@@ -394,21 +393,21 @@ class Category:
 
 @dataclass(frozen=True)
 class Unmatched:
-    """How often annotations are missed or added, and which (KαLOS §9.3.3).
+    """Frequency of missed and added annotations, and which annotations they are (KαLOS §9.3.3).
 
     Parameters
     ----------
     rate, added : EventRate
-        Events on an image by its number of reference annotations. Where changes keep an `Overlap`, these are the
-        annotations of one rater: `rate` of those of the reference that are missed, `added` of those of its class that
-        are added; in all as many. Where they need not (the paper's), `rate` is of missed and added together, since
-        changes that part annotations make the others, and `added` is not used.
+        Events on an image by its number of reference annotations. If changes keep an `Overlap`, these are annotations
+        of one rater: `rate` counts missed annotations of the reference, and `added` counts added ones of its class; in
+        total there are as many of either. Otherwise, as in the paper, `rate` counts missed and added annotations
+        together, and `added` is not used: changes that separate annotations make the others.
     own_class : OwnClass
-        Which class an added annotation has, and whether events are those of an image or of a class in it.
+        Class of an added annotation, and whether events are counted per image or per class in it.
     selection : SizeCurve
-        Weight of an annotation, or of a proposed one, by its area.
+        Weight of an annotation, or of a proposal, by its area.
     deletion : Chance
-        That an event is a missed annotation, not an added one.
+        Probability that an event is a missed annotation, not an added one.
     """
 
     rate: EventRate
@@ -420,26 +419,26 @@ class Unmatched:
 
 @dataclass(frozen=True)
 class Topology:
-    """Which annotations are split or merged, and what fragments look like (KαLOS §9.3.4); areas are those of the whole.
+    """Split or merged annotations, and the geometry of fragments; areas are those of the whole (KαLOS §9.3.4).
 
     Parameters
     ----------
     susceptibility : SizeCurve
-        Chance of an annotation to be split or merged, by its area.
+        Probability that an annotation is split or merged, by its area.
     split : Chance
-        That it is split, not merged.
+        Probability that it is split, not merged.
     first_translation : Shift
-        How far the centre of the first fragment is from that of the whole.
+        Distance of the centre of the first fragment from that of the whole.
     first_angle : CardinalAngle
-        Where.
+        Direction of the first fragment from the centre of the whole.
     first_width, first_height : Shift
-        -ln scale of its sides against the whole, before `enlargement`.
+        -ln scale of its sides relative to the whole, before `enlargement`.
     enlargement : Enlargement
         ln scale = min(0, kappa - shift) for either side of the first fragment.
     second_distance : Shift
-        How far the centre of the second fragment is from that of the whole.
+        Distance of the centre of the second fragment from that of the whole.
     second_width, second_height : Shift
-        -ln scale of its sides against the whole.
+        -ln scale of its sides relative to the whole.
     opposition : Opposition
         Angle between the two fragments.
     """
@@ -458,7 +457,7 @@ class Topology:
 
 
 SOURCES = ("fitted", "default", "paper", "chosen")
-"""Where parameters may be from."""
+"""Possible sources of parameters."""
 
 
 def _intervals(value: Any, name: str) -> tuple[tuple[float, float], ...]:
@@ -470,23 +469,23 @@ def _intervals(value: Any, name: str) -> tuple[tuple[float, float], ...]:
 
 @dataclass(frozen=True)
 class Provenance(Settings):
-    """Where the parameters of one distribution are from.
+    """Source of the parameters of one distribution.
 
     Parameters
     ----------
     source : str
-        One of `SOURCES`: ``"fitted"`` to the data, ``"default"``: taken over from the shipped model, ``"paper"``: a
-        constant that it prints, or ``"chosen"``: by the caller, or by definition.
+        One of `SOURCES`: ``"fitted"`` to the data, ``"default"``: from the shipped model, ``"paper"``: a constant
+        printed there, or ``"chosen"``: by the caller, or by definition.
     reason : str
-        What it was fitted on, why it was not, or where it is printed.
+        Data that it was fitted on, why it was not fitted, or where it is printed.
     rows : int
-        How many observations there were.
+        Number of observations.
     interval : tuples (low, high)
-        95 % interval of each parameter of the distribution that has one (of a rate intercept and slope), in the order
-        of its fields; empty where none was computed.
+        95 % interval of each parameter that has one (of a rate: intercept and slope), in the order of the fields; empty
+        if none was computed.
     """
 
-    source: Annotated[str, Option("Source", "Where they are from.", known=dict.fromkeys(SOURCES))]
+    source: Annotated[str, Option("Source", "Source of the parameters.", known=dict.fromkeys(SOURCES))]
     reason: Annotated[str, Option("Reason", "Why.", check=check_text)]
     rows: Annotated[int, Option("Rows", "Observations.", low=0)] = 0
     interval: Annotated[
@@ -495,15 +494,15 @@ class Provenance(Settings):
 
 
 GROUPS = {"localization": Localization, "category": Category, "unmatched": Unmatched, "topology": Topology}
-"""The kinds of difference, and the record that gathers the distributions of each."""
+"""Kinds of difference, and the record with the distributions of each."""
 
 DISTRIBUTIONS = tuple(f"{group}.{entry.name}" for group, record in GROUPS.items() for entry in fields(record))
-"""The names of all distributions, such as ``"localization.translation"``."""
+"""Names of all distributions, such as ``"localization.translation"``."""
 
 
 @dataclass(frozen=True)
 class NoiseParameters:
-    """The distributions of all four kinds of difference: what raters are generated from."""
+    """Distributions of all four kinds of difference, from which raters are generated."""
 
     localization: Localization
     category: Category
@@ -512,11 +511,11 @@ class NoiseParameters:
 
     @classmethod
     def of(cls, distributions: Mapping[str, Parameters], **more: Any) -> Self:
-        """From the distributions by name (see `DISTRIBUTIONS`); `more` are the further fields of a subclass."""
+        """Build from distributions by name (see `DISTRIBUTIONS`); `more` holds the further fields of a subclass."""
         check_type("distributions", Mapping[str, object], distributions)
         missing = [name for name in DISTRIBUTIONS if name not in distributions]
         if missing:
-            raise InputError(f"distributions: expected all of `DISTRIBUTIONS`, got none of {listed(missing)}")
+            raise InputError(f"distributions: expected all of `DISTRIBUTIONS`, got none for {listed(missing)}")
         groups: dict[str, Any] = {
             group: record(**{entry.name: distributions[f"{group}.{entry.name}"] for entry in fields(record)})
             for group, record in GROUPS.items()
@@ -524,7 +523,7 @@ class NoiseParameters:
         return cls(**groups, **more)
 
     def distribution(self, name: str) -> Parameters:
-        """The distribution of one of the names in `DISTRIBUTIONS`."""
+        """Return the distribution with a name from `DISTRIBUTIONS`."""
         lookup(dict.fromkeys(DISTRIBUTIONS), name, "name")
         group, _, part = name.partition(".")
         found: Parameters = getattr(getattr(self, group), part)

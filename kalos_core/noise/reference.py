@@ -1,4 +1,4 @@
-"""The reference that raters are generated from, checked, and the table of the generated raters."""
+"""Check of the reference that raters are generated from, and the table of the generated raters."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from kalos_core.shapes import ShapeColumn
 
 
 def prepare_reference(annotations: Annotations, reference: str | Sequence[str] | None, schools: int) -> Annotations:
-    """The annotations of the reference raters, with the shapes that noise is defined for.
+    """Return the annotations of the reference raters, with the shapes that noise is defined for.
 
     Raises
     ------
     InputError
-        If it is not clear which raters are meant, one has no annotations, an annotation has no box, or a size is
+        If the reference raters are ambiguous, one has no annotations, an annotation has no box, or an image size is
         unknown.
     """
     if not isinstance(annotations, Annotations):
@@ -74,7 +74,7 @@ def cast_of(
     category: NDArray[np.intp],
     shapes: Mapping[str, ShapeColumn],
 ) -> Annotations:
-    """A table of raters with the assignment of those they were generated from."""
+    """Build a table of raters with the assignment of those they were generated from."""
     limits = reference.assigned_categories
     excluded = [
         np.stack([lines[:, 0], np.full(len(lines), number), lines[:, 2]], axis=1)

@@ -1,4 +1,4 @@
-"""A reference as the stages of generation see it: positions and sizes relative to the image."""
+"""Reference in the form that the stages of generation use: positions and sizes relative to the image."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from kalos_core.shapes import Boxes
 from kalos_core.similarity.boxes import box_iou
 
 LEAST_AREA = 1e-9
-"""Share of the image that counts as the area of a box without any: it has a logarithm."""
+"""Share of the image that replaces an area of 0, which has no logarithm."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """N reference annotations of one rater on I images, and what could be added to them.
+    """N reference annotations of one rater on I images, and possible additions.
 
     Parameters
     ----------
     image, category : (N,) int
     corners : (N, 4) float64
-        In pixels.
+        Corners of the boxes in pixels.
     image_size : (I, 2) float64
     assigned : (I,) bool
-        Images that the rater is assigned to: nothing is added to others.
+        Images that the rater is assigned to; nothing is added to others.
     transitions : Transitions
     proposals : Proposals
     free : (F,) int
-        The proposals that are none of the annotations, nor one another, on assigned images.
+        Proposals on assigned images that coincide neither with an annotation nor with one another.
     seen : (I,) bool
-        Images on which anybody has annotated anything.
+        Images with an annotation of any rater.
     """
 
     image: NDArray[np.intp]
@@ -67,18 +67,18 @@ class Scene:
 
     @cached_property
     def annotation_count(self) -> NDArray[np.intp]:
-        """(I,) how many annotations each image has."""
+        """(I,) number of annotations of each image."""
         return np.bincount(self.image, minlength=len(self.image_size))
 
     @cached_property
     def classes(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Codes of the distinct classes of one image after the other, and (I + 1,) where each image begins there."""
+        """Codes of the distinct classes, image by image, and (I + 1,) where each image begins in them."""
         count = len(self.transitions.categories)
         image, category = np.divmod(np.unique(self.image * count + self.category), count)
         return category, run_starts(np.bincount(image, minlength=len(self.image_size)))
 
     def has(self, image: NDArray[np.intp], category: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """(M,) whether images have an annotation of a class."""
+        """Check whether images have an annotation of a class (M,)."""
         count = len(self.transitions.categories)
         return np.isin(image * count + category, self.image * count + self.category)
 
@@ -90,7 +90,7 @@ class Scene:
         return np.asarray(np.maximum(size.prod(axis=1), LEAST_AREA))
 
     def overlap(self, rows: NDArray[np.intp], corners: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(M,) IoU of boxes (M, 4) in pixels with annotations; 1 for an annotation without area, which has none."""
+        """Return the IoU (M,) of boxes (M, 4) in pixels with annotations; 1 for an annotation without area."""
         index = np.arange(len(rows))
         found = box_iou(Boxes(self.corners), rows, Boxes(corners), index)
         return np.where((self.size[rows] > 0).all(axis=1), found, 1.0)
@@ -98,17 +98,17 @@ class Scene:
     def moved(
         self, rows: NDArray[np.intp], shift: NDArray[np.float64], scale: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Annotations (M,) moved by shares of their image (M, 2), and scaled (M, 2), within what an image allows.
+        """Move annotations (M,) by shares of their image (M, 2), and scale them (M, 2), within the limits of the image.
 
         A centre outside of the image is moved to its edge (KαLOS §9.3.1). A side becomes no longer than that of the
-        image, and no shorter than a pixel if it was not before.
+        image, and no shorter than a pixel unless it was shorter before.
 
         Returns
         -------
         corners : (M, 4) float64
-            In pixels.
+            Corners in pixels.
         shift, scale : (M, 2) float64
-            What remains of them.
+            Shift and scale after applying the limits.
         """
         pixels, centre, size = self.image_size[self.image[rows]], self.centre[rows], self.size[rows]
         to = np.clip(centre + shift, 0, 1)

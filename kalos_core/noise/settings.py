@@ -13,12 +13,12 @@ Rate = Annotated[
     str,
     Option(
         "Growth of the number of unmatched annotations",
-        "How the number of unmatched annotations grows with that of a rater's annotations, of a class in an image; in "
-        "the paper, of an image.",
+        "How the number of unmatched annotations grows with the number of annotations of a rater: of a class in an "
+        "image or, in the paper, of an image.",
         choices={
-            "auto": "whichever has the lower AIC",
-            "each": "so many for the first annotation, so many for each further one",
-            "power": "a power of a rater's annotations",
+            "auto": "the form with the lowest AIC",
+            "each": "one number for the first annotation, another for each further one",
+            "power": "a power of the number of annotations",
             "exponential": "exponential, the paper's Eq. 16",
         },
     ),
@@ -27,11 +27,11 @@ Preset = Annotated[
     str,
     Option(
         "Distributions that are fitted",
-        "Families of distributions that a model is fitted with.",
+        "Families of distributions that are fitted.",
         choices={
-            "faithful": "changes of position and size grow with a power of the area; annotations are unmatched class "
-            "by class, with images and classes harder than others, and nothing is added where nobody has anything",
-            "paper": "the paper's, with free shifts and the exponential rate unless given otherwise",
+            "faithful": "changes of position and size grow with a power of the area; unmatched annotations are counted "
+            "per class, some images and classes are harder than others, and nothing is added to empty images",
+            "paper": "those of the paper, with free shifts and the exponential rate unless given otherwise",
         },
     ),
 ]
@@ -39,8 +39,8 @@ Shifts = Annotated[
     str | None,
     Option(
         "How far annotations may be moved",
-        "Treatment of a shift that parts an annotation from its reference; by default as the model or preset has "
-        "it. A strong magnitude parts annotations either way.",
+        "Treatment of a shift that separates an annotation from its reference; by default that of the model or preset. "
+        "A large magnitude separates annotations in either case.",
         choices={
             "matched": "drawn again at magnitude 1, since the rate counts annotations unmatched at 0.5",
             "free": "kept, as in the paper",
@@ -51,7 +51,7 @@ Reference = Annotated[
     str | Sequence[str] | None,
     Option(
         "Reference",
-        "The rater to generate from; of several, one for each school. Not needed where only one rater has annotations.",
+        "Rater to generate from, or one rater for each school. Not needed if only one rater has annotations.",
         type="name or names, optional",
     ),
 ]
@@ -63,8 +63,8 @@ Magnitude = Annotated[
     float | Sequence[float],
     Option(
         "Magnitude",
-        "Lambda, for all raters or for each: the chance of every event and the size of every shift is multiplied by "
-        "it. 0 is the reference itself, 1 differs from it as two raters of the model's data do.",
+        "Lambda, for all raters or for each: factor of the probability of every event and of the size of every shift. "
+        "0 copies the reference; at 1, raters differ from it as two raters of the model's data do.",
         type="float of at least 0, or one for each rater",
     ),
 ]
@@ -72,8 +72,8 @@ Schools = Annotated[
     Sequence[int] | None,
     Option(
         "Schools",
-        "Sizes of schools of thought (KαLOS §5, experiment 6): the first so many raters are generated from one "
-        "reference, the next so many from another. Without several references, each school's is itself generated.",
+        "Sizes of schools of thought (KαLOS §5, experiment 6): the raters of each school have a reference in common. "
+        "If there is only one reference, that of each school is itself generated.",
         type="sizes, optional",
     ),
 ]
@@ -81,7 +81,7 @@ Schools = Annotated[
 
 @dataclass(frozen=True)
 class FitSettings(Settings):
-    """How a noise model is fitted.
+    """Settings for fitting a noise model.
 
     Examples
     --------
@@ -101,18 +101,18 @@ class FitSettings(Settings):
 
     @property
     def chosen_shifts(self) -> str:
-        """The shifts asked for, or those of the preset."""
+        """Given shifts, or those of the preset."""
         return self.shifts or ("free" if self.is_paper else "matched")
 
     @property
     def chosen_rate(self) -> str:
-        """The rate asked for, or that of the preset."""
+        """Given rate, or that of the preset."""
         return "exponential" if self.is_paper and self.rate == "auto" else self.rate
 
 
 @dataclass(frozen=True)
 class GenerationSettings(Settings):
-    """How raters are generated from a reference."""
+    """Settings for generating raters from a reference."""
 
     raters: Raters = 3
     magnitude: Magnitude = 1.0
@@ -124,7 +124,7 @@ class GenerationSettings(Settings):
         float | Sequence[float],
         Option(
             "Magnitude of schools",
-            "Magnitude of the references that are generated.",
+            "Magnitude of the generated references of schools.",
             type="float of at least 0, or one for each school",
         ),
     ] = 1.0

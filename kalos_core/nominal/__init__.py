@@ -1,11 +1,11 @@
-"""Image-level labels and grades of several raters: one table of them, and the agreement in it.
+"""Image-level labels and grades of several raters, in one table, and the agreement of the raters.
 
 After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 2010).
 
-* The table: `LabelTable`, `OPTIONAL`; readers make it by `RawLabels` and `build_table`, with `OnRepeat`,
-  `OnEmpty`, `OnUnknown`. Labels that exclude each other: `Groups`, as text `read_groups`; `suggest_groups`,
-  `SuggestedGroup`, `SuggestedGroups`, `SUGGESTED`: which seem to; `check_groups`, `GroupBreaches`: answers that break
-  such a group; `reject_answers`, `Rejection`: answers left out by rule.
+* The table: `LabelTable`, `OPTIONAL`; readers build it with `RawLabels` and `build_table`, with `OnRepeat`, `OnEmpty`,
+  `OnUnknown`. Labels that exclude each other: `Groups`, as text `read_groups`. Labels that seem to: `suggest_groups`,
+  `SuggestedGroup`, `SuggestedGroups`, `SUGGESTED`. Answers that break a group: `check_groups`, `GroupBreaches`.
+  Answers left out by rule: `reject_answers`, `Rejection`.
 * Agreement on each question: `label_agreement`, `LabelAgreement`, `running_label_agreement`.
 * Coefficients of values: `nominal_alpha`, `conger_kappa`, `cohen_kappa`, `cohen_matrix`, `encode_values`; of counts,
   which `label_counts` makes of values: `alpha_of_counts`, `fleiss_kappa`, `free_marginal_kappa`, `gwet_ac1`,
@@ -14,12 +14,12 @@ After Nowak & Rüger, *How reliable are annotations via crowdsourcing?* (MIR 201
   `intraclass_correlation`, `IntraclassCorrelation`, `FORMS`; with intervals in one result: `grade_agreement`,
   `GradeAgreement`; of an attribute of matched annotations: `attribute_agreement`, and of several
   `attributes_table`, `least_agreed_first`.
-* Who grades higher or lower than the others: `grade_direction`, `GradeDirection`.
+* Raters who grade higher or lower than the others: `grade_direction`, `GradeDirection`.
 * The majority: `majority_vote`, `Majority`, `UNDECIDED`, `merge_raters`, `MERGED`, `majority_labels`,
   `MajorityLabels`, `majority_agreement`, `MajorityAgreement`.
-* Who is right, and how sure: `dawid_skene`, `LabelTruth`, `SKILL_MODELS`, in words `MODELS`.
+* Estimated ground truth and skill of raters: `dawid_skene`, `LabelTruth`, `SKILL_MODELS`, in words `MODELS`.
 * Raters and items: `rater_accuracy`, `RaterAccuracy`, `item_accuracy`, `ItemAccuracy`.
-* What is in dispute: `find_disputes`, `Disputes`, `QUORUM`.
+* Items in dispute: `find_disputes`, `Disputes`, `QUORUM`.
 * All of it in one call: `label_findings`, `LabelFindings`, `QuestionCurve`, `QuestionGrades`.
 * Teams, such as experts and a crowd: `compare_teams`, `TeamComparison`, `COMPARISONS`.
 """

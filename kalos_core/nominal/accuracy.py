@@ -1,4 +1,4 @@
-"""Pairwise accuracy: how many labels two raters give alike, over all items and of each one."""
+"""Pairwise accuracy: share of labels that two raters give alike, over all items and per item."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 WITHOUT_ITEMS = "reference: expected items of the table, got none in common"
 
 REFERENCE = "reference"
-"""Name of a reference that has none."""
+"""Name of a reference without a name of its own."""
 
 Reference: TypeAlias = str | LabelTable | Mapping[Hashable, Any]
-"""Whom raters are measured against: one of them by name, a table of one rater, or the label or labels of each item."""
+"""Reference for accuracy: a rater of the table by name, a table of one rater, or the label or labels of each item."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RaterAccuracy(Result):
-    """Accuracy between every two of R raters, and of each to the majority and to a reference.
+    """Accuracy between every two of R raters, and of each relative to the majority and to a reference.
 
-    Counted twice: over questions, and over the decisions on single concepts (Nowak & Rüger Eq. 1, Table 2). For
-    optional concepts, each of which is a question, both are the same; of a group of which one concept is chosen among
-    many, two raters who differ still decide alike on all the concepts that neither chose, so that accuracy over
-    decisions is high whatever they answer.
+    It is counted over questions, and over decisions on single concepts (Nowak & Rüger Eq. 1, Table 2). For optional
+    concepts, each of which is a question, both are the same. In a group of many concepts of which one is chosen, raters
+    who differ still decide alike on all concepts that neither chose. Accuracy over decisions is then high whatever they
+    answer.
 
     Figures: ``"raters"``.
 
@@ -52,19 +52,19 @@ class RaterAccuracy(Result):
     ----------
     raters : (R,) object
     accuracy : (R, R) float64
-        Share of questions answered alike, of those both answered; NaN on the diagonal and where there are none.
+        Share of questions answered alike, of those both answered; NaN on the diagonal and without such questions.
     questions : (R, R) int
-        How many both answered.
+        Number of questions both answered.
     to_majority : (R,) float64
-        The same towards `merge_raters`, ties left out.
+        Accuracy relative to `merge_raters`, without ties.
     to_reference : (R,) float64
-        The same towards the reference; NaN without one.
+        Accuracy relative to the reference; NaN without one.
     decision_accuracy : (R, R) float64
-        Share of decisions on concepts that are alike, of those both made: the paper's.
+        Share of decisions on concepts that are alike, of those both made, as in the paper.
     decisions : (R, R) int
-        How many both made.
+        Number of decisions both made.
     decision_to_majority, decision_to_reference : (R,) float64
-        The same towards the majority and the reference.
+        Accuracy of decisions relative to the majority and the reference.
     reference : str
         Name of the reference, "" without one.
 
@@ -109,31 +109,31 @@ class RaterAccuracy(Result):
         return f"Raters answer {percent_text(self.mean)} of the questions alike, {raters}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a pair of raters."""
+        """Return one row per pair of raters."""
         columns = ("accuracy", "questions", "decision_accuracy", "decisions")
         return of_pairs(self.raters, **{name: getattr(self, name) for name in columns})
 
     def raters_to_pandas(self) -> pd.DataFrame:
-        """One row a rater: accuracy to the majority and to the reference."""
+        """Return one row per rater: accuracy relative to the majority and to the reference."""
         return self._frame("rater:raters to_majority to_reference decision_to_majority decision_to_reference")
 
 
 @checked
 def rater_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference | None = None) -> RaterAccuracy:
-    """Accuracy of every two raters, and of each to the majority and to a reference.
+    """Compute the accuracy of every two raters, and of each relative to the majority and to a reference.
 
-    Over questions, what is answered alike of what both answered; and over decisions, labels given alike / labels (Eq.
-    1). A label is a concept of an item: to choose it and not to choose it are both decisions. Concepts that an answer
-    leaves open, and those of a group it breaks, are none.
+    Over questions, it is the share answered alike of those both answered. Over decisions, it is labels given alike /
+    labels (Eq. 1). A label is a concept of an item: choosing it and not choosing it are both decisions. Concepts that
+    an answer leaves open, and those of a group it breaks, are not decisions.
 
     Parameters
     ----------
     table : LabelTable, or shards of one
     reference : rater of the table, LabelTable of one rater, or mapping of item to label or labels, optional
-        Such as known truth; with shards, a rater of theirs. A rater of the table who is the reference is not among the
-        raters of the result, nor of the majority. Items and concepts are found by name; a mapping leaves out optional
-        concepts that do not apply.
-        An item with None in a mapping is a gap in the truth: left out, with a warning that counts them.
+        For example the ground truth; with shards, one of their raters. A rater of the table who is the reference is not
+        among the raters of the result, nor part of the majority. Items and concepts are matched by name. A mapping
+        leaves out optional concepts that do not apply. Items with None in a mapping are left out, with a warning that
+        counts them.
 
     Returns
     -------
@@ -142,8 +142,8 @@ def rater_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference
     Raises
     ------
     InputError
-        For a reference that is no rater of the table, a table of several raters, or one without a common item, or with
-        a concept that the table does not have.
+        If the reference is not a rater of the table, has several raters, has no item in common with the table, or has a
+        concept that the table lacks.
 
     Examples
     --------
@@ -177,12 +177,12 @@ def _check_reference(source: LabelTable | Sharded[LabelTable], reference: Refere
     if isinstance(source, Sharded) and reference is not None and not isinstance(reference, str):
         raise InputError(
             f"reference: expected the name of a rater with shards, got {type(reference).__name__}; shards.table(), if "
-            "memory holds all of it, takes any"
+            "memory holds all of it, accepts any"
         )
 
 
 def _compare_raters(table: LabelTable, reference: Reference | None) -> tuple[_Compared, NDArray[np.object_], str]:
-    """Numbers of every two raters, the majority and the reference among them; names of the raters, of the reference."""
+    """Return counts for every two raters, including the majority and the reference; rater names; reference name."""
     name, of_reference = "", None
     if reference is not None:
         table, of_reference, name = _find_reference(table, reference)
@@ -190,7 +190,7 @@ def _compare_raters(table: LabelTable, reference: Reference | None) -> tuple[_Co
 
 
 def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable, LabelTable, str]:
-    """The other raters, the reference as a table of the same items and concepts, and its name."""
+    """Return the other raters, the reference as a table of the same items and concepts, and its name."""
     names = table.raters.tolist()
     if isinstance(reference, str):
         if reference not in names:
@@ -224,7 +224,7 @@ def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable
 
 
 def _in_words_of(table: LabelTable, other: LabelTable) -> LabelTable:
-    """A table with the codes of another's items and concepts; items that the other does not have are left out."""
+    """Recode a table with the items and concepts of another; items that the other does not have are left out."""
     item, concept = codes_in(table.items, other.items), codes_in(table.concepts, other.concepts)
     used = np.unique(np.concatenate([other.concept, other.unanswered[:, 1]]))
     strange = other.concepts[used[concept[used] < 0]]
@@ -250,10 +250,10 @@ def _in_words_of(table: LabelTable, other: LabelTable) -> LabelTable:
 
 
 def _with_raters(table: LabelTable, *others: LabelTable | None) -> LabelTable:
-    """The table with one more rater for each table of one rater, in this order."""
+    """Add to the table one rater for each table of one rater, in this order."""
     parts = [part for part in (table, *others) if part is not None]
     shifts = np.cumsum([0, *(len(part) for part in parts)])
-    raters = [*table.raters, *(("one more", number) for number in range(len(parts) - 1))]  # tuples name no rater
+    raters = [*table.raters, *(("one more", number) for number in range(len(parts) - 1))]  # no rater is a tuple
     return LabelTable(
         item=np.concatenate([part.item for part in parts]),
         rater=np.concatenate(
@@ -273,7 +273,7 @@ def _with_raters(table: LabelTable, *others: LabelTable | None) -> LabelTable:
 
 
 class _Compared(NamedTuple):
-    """(R, R) numbers of every two raters, over all items and questions."""
+    """Counts (R, R) for every two raters, over all items and questions."""
 
     both: NDArray[np.float64]  # questions both answered
     same: NDArray[np.float64]  # and answered alike
@@ -282,7 +282,7 @@ class _Compared(NamedTuple):
 
 
 Entries = tuple[NDArray[np.intp], NDArray[np.intp]]
-"""Raters, and the key of an item or of an option of an item each has; one entry each."""
+"""Raters, and for each entry the key of an item or of an option of an item."""
 
 
 def _compare(table: LabelTable) -> _Compared:
@@ -294,7 +294,7 @@ def _compare(table: LabelTable) -> _Compared:
 
 
 def _of_group(table: LabelTable, group: str) -> _Compared:
-    """Two raters who chose different concepts of a group decide alike on all of its concepts but these two."""
+    """Compare raters on a group: if two choose different concepts, they decide alike on all but these two."""
     value = table.answered(group)
     given = value >= 0
     rater, item, concepts = table.rater[given], table.item[given], len(table.concepts_of(group))
@@ -304,11 +304,11 @@ def _of_group(table: LabelTable, group: str) -> _Compared:
 
 
 def _of_optional(table: LabelTable) -> _Compared:
-    """Each optional concept is a question, on which two raters differ if one of them chose it and the other did not."""
+    """Compare raters on optional concepts: each is a question, on which raters differ if only one of them chose it."""
     decisions, concepts = Decisions.of(table), max(len(table.concepts), 1)
 
     def entries(keys: NDArray[np.intp]) -> tuple[Entries, Entries]:
-        """Items, and decisions on items, of raters."""
+        """Return the items, and the decisions on items, of raters."""
         answer, concept = np.divmod(keys[table.group_of[keys % concepts] == OPTIONAL], concepts)
         rater, item = table.rater[answer], table.item[answer]
         return (rater, item), (rater, item * concepts + concept)
@@ -325,7 +325,7 @@ def _of_optional(table: LabelTable) -> _Compared:
 
 
 def _in_common(table: LabelTable, one: Entries, other: Entries) -> NDArray[np.float64]:
-    """(R, R) how often a key of the first rater, in `one`, is also one of the second, in `other`."""
+    """Count (R, R) how often a key of the first rater, in `one`, is also one of the second, in `other`."""
     names, index = np.unique(np.concatenate([one[1], other[1]]), return_inverse=True)
     shape = (len(table.raters), len(names))
     first, second = (
@@ -336,7 +336,7 @@ def _in_common(table: LabelTable, one: Entries, other: Entries) -> NDArray[np.fl
 
 
 def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(R, R) shares, NaN on the diagonal and where there is nothing in common."""
+    """Divide (R, R); NaN on the diagonal and where there is nothing in common."""
     share = divide(part, whole)
     np.fill_diagonal(share, np.nan)
     return share
@@ -344,9 +344,9 @@ def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ItemAccuracy(Result):
-    """How alike the raters of each item labelled it (Nowak & Rüger Eq. 2).
+    """Agreement of the raters of each item on its labels (Nowak & Rüger Eq. 2).
 
-    Table: one row an item.
+    Table: one row per item.
 
     Figures: ``"items"``.
 
@@ -354,12 +354,12 @@ class ItemAccuracy(Result):
     ----------
     items : (I,) object
     accuracy : (I,) float64
-        Mean over pairs of its raters of the share of concepts decided alike; NaN below two raters.
+        Mean share of concepts decided alike, over pairs of raters of the item; NaN with fewer than two raters.
     unanimity : (I,) float64
-        Share of concepts that all its raters decided alike.
+        Share of concepts that all raters of the item decided alike.
     raters : (I,) int
     to_reference : (I,) float64
-        Mean over its raters of the share of concepts decided as the reference does; NaN without one.
+        Mean share of concepts decided as in the reference, over raters of the item; NaN without a reference.
 
     Examples
     --------
@@ -380,12 +380,12 @@ class ItemAccuracy(Result):
 
     @property
     def mean(self) -> float:
-        """Mean over items with two raters."""
+        """Mean over items with at least two raters."""
         return mean_of_finite(self.accuracy)
 
     @property
     def mean_unanimity(self) -> float:
-        """Mean over items with two raters."""
+        """Mean over items with at least two raters."""
         return mean_of_finite(self.unanimity)
 
     @property
@@ -396,7 +396,7 @@ class ItemAccuracy(Result):
 
 @checked
 def item_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference | None = None) -> ItemAccuracy:
-    """Accuracy of each item (Eq. 2): with more than two raters the mean over pairs, and unanimity.
+    """Compute the accuracy of each item (Eq. 2), the mean over pairs of its raters, and unanimity.
 
     A concept on which fewer than two raters decided is left out of its item.
 
@@ -442,7 +442,7 @@ def item_accuracy(table: LabelTable | Sharded[LabelTable], reference: Reference 
 
 
 def _items_to_reference(table: LabelTable, reference: LabelTable) -> NDArray[np.float64]:
-    """(I,) mean over the raters of an item of the share of concepts that they decided as a reference did."""
+    """Compute the mean share (I,) of concepts that the raters of an item decided as the reference did."""
     truth = reference.decisions(str(reference.raters[0]))
     shares, raters = np.zeros(len(table.items)), np.zeros(len(table.items), np.intp)
     for rater in table.raters:

@@ -1,4 +1,4 @@
-"""Answers on their way into a table: the options there were, known truth apart, digests and times."""
+"""Preparation of answers for a table: available options, separate ground truth, digests and times."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from kalos_core.nominal.table import LabelTable
 
 
 def concepts_of(raw: RawLabels, groups: Groups, known: Sequence[str] = ()) -> list[str]:
-    """The options there were: what occurs and what the groups name, whatever the order of records.
+    """Return the available options: labels that occur and labels named by the groups, independent of record order.
 
     Parameters
     ----------
     raw : RawLabels
     groups : Groups
     known : sequence of str
-        Where all labels exclude each other, these are the options, if what occurs is among them.
+        If all labels exclude each other, these are the options, provided that no other label occurs.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def concepts_of(raw: RawLabels, groups: Groups, known: Sequence[str] = ()) -> li
 
 
 def split_reference(answers: LabelTable, reference: str | None) -> tuple[LabelTable, LabelTable | None]:
-    """The answers of raters, and those of the reference; None without one, and where it answers nothing.
+    """Split answers into those of raters and those of the reference; the latter is None if there are none.
 
     Examples
     --------
@@ -53,9 +53,10 @@ def split_reference(answers: LabelTable, reference: str | None) -> tuple[LabelTa
 
 
 def answers_digest(raw: RawLabels, begin: int, in_order: bool) -> str:
-    """Of the answers from one on: who answered, when and what, whatever the order of raters.
+    """Compute a digest of the answers from `begin` on: who answered, when and what, independent of rater order.
 
-    `in_order`: the order of a rater's answers matters, as of exclusive labels, of which the first or last may count.
+    With `in_order` the order of a rater's answers counts, as for exclusive labels, of which the first or last may
+    count.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def answers_digest(raw: RawLabels, begin: int, in_order: bool) -> str:
 
 
 def as_seconds(moment: Any) -> float | None:
-    """A time as a number: a date as seconds since 1970, anything that is neither as none.
+    """Convert a time to a number: a date to seconds since 1970, anything that is neither to None.
 
     Examples
     --------

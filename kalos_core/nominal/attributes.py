@@ -1,4 +1,4 @@
-"""Agreement on an attribute of matched annotations: what raters said of an object that they both annotated."""
+"""Agreement on an attribute of matched annotations: values that raters gave an object that they both annotated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeSettings(GradeSettings):
-    """The same of an attribute, whose metric may depend on its values."""
+    """Settings of the agreement on an attribute; the metric may depend on its values."""
 
     metric: Annotated[
         str | None,
@@ -36,10 +36,10 @@ class AttributeSettings(GradeSettings):
 
 @takes(AttributeSettings)
 def attribute_agreement(agreement: Agreement, name: str, settings: AttributeSettings) -> GradeAgreement:
-    """Agreement of raters on an attribute of annotations that correspond, such as the malignancy of a nodule.
+    """Compute the agreement of raters on an attribute of matched annotations, such as the malignancy of a nodule.
 
-    The units are those of the agreement. A unit counts where two raters annotated it and gave the attribute: whether
-    there is an object at all is what the agreement itself is about, and a rater who annotated nothing has no grade.
+    The units are those of the agreement. A unit counts if at least two raters annotated it and gave the attribute.
+    Whether there is an object at all is a matter of the agreement itself; a rater who annotated nothing has no grade.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def attribute_agreement(agreement: Agreement, name: str, settings: AttributeSett
     Returns
     -------
     GradeAgreement
-        A row of its `values` is a unit. Where raters are local to their image there is no Conger's kappa, which needs
-        the shares of each rater; of its `values` the one-way `intraclass_correlation` is the right one then.
+        Each row of its `values` is a unit. If raters are local to their image, there is no Conger's kappa, which needs
+        the shares of each rater. Use the one-way `intraclass_correlation` of its `values` in this case.
 
     Raises
     ------
@@ -85,13 +85,13 @@ def attribute_agreement(agreement: Agreement, name: str, settings: AttributeSett
 
 
 def _are_numbers(values: Iterable[Any]) -> bool:
-    """Whether all values that are there are numbers; truth values are names."""
+    """Check whether all values present are numbers; booleans count as names."""
     return all(value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) for value in values)
 
 
 @checked
 def attributes_table(found: Iterable[GradeAgreement]) -> pd.DataFrame:
-    """The coefficients of several attributes, one row each.
+    """Return the coefficients of several attributes, one row per coefficient.
 
     Examples
     --------

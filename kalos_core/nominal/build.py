@@ -1,4 +1,4 @@
-"""From the records of a reader to the columns of a `LabelTable`: every check of every record, in one module."""
+"""Conversion of the records of a reader to the columns of a `LabelTable`, with every check of every record."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from kalos_core.nominal.grouping import Grouping, Groups
 from kalos_core.options import Option, Settings
 
 OPTIONAL = -1
-"""Group of a concept that stands alone: any number of such concepts may be chosen."""
+"""Group of a stand-alone concept: any number of such concepts may be chosen."""
 
 OnRepeat = Literal["raise", "first", "last"]
-"""What to do with a rater who answered an item twice: an error that names them, or their first or last answer."""
+"""Treatment of a rater who answered an item twice: an error that names them, or their first or last answer counts."""
 
 OnEmpty = Literal["raise", "none", "skip"]
-"""What a row without a label means: an error, "looked and chose nothing", or nothing at all."""
+"""Meaning of a row without a label: an error, "looked and chose nothing", or no answer."""
 
 OnUnknown = Literal["raise", "skip"]
-"""What to do with a label that is not in the vocabulary: an error, or it is left out with a warning."""
+"""Treatment of a label that is not in the vocabulary: an error, or it is left out with a warning."""
 
 
 Repeats = Annotated[
     OnRepeat,
     Option(
         "Repeated answers",
-        "Repeated answers of a rater to an item, by time where every record has one, else by the order of the records.",
+        "Repeated answers of a rater to an item, sorted by time if every record has one, else in the order of records.",
         choices={"raise": "an error that names them", "first": "the first counts", "last": "the last counts"},
     ),
 ]
@@ -44,21 +44,21 @@ Items = Annotated[
     Sequence[Hashable] | None,
     Option(
         "Items",
-        "The vocabulary in the order wanted, also of items that nobody labelled; by default what occurs.",
+        "All items in the desired order, including those that no rater labelled; by default those that occur.",
         type="sequence, optional",
     ),
 ]
 
 RaterNames = Annotated[
     Sequence[str] | None,
-    Option("Raters", "All raters in the order wanted; by default those that occur.", type="sequence of str, optional"),
+    Option("Raters", "All raters in the desired order; by default those that occur.", type="sequence of str, optional"),
 ]
 
 Concepts = Annotated[
     Sequence[str] | None,
     Option(
         "Labels",
-        "All labels in the order wanted, also those that nobody chose; by default those that occur.",
+        "All labels in the desired order, including those that no rater chose; by default those that occur.",
         type="sequence of str, optional",
     ),
 ]
@@ -80,7 +80,7 @@ Unknown = Annotated[
     OnUnknown,
     Option(
         "Labels that are not in the vocabulary",
-        "Labels that are not in the vocabulary.",
+        "Treatment of labels that are not in the vocabulary.",
         choices={"raise": "an error", "skip": "they are left out with a warning"},
     ),
 ]
@@ -88,7 +88,7 @@ Unknown = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class TableSettings(Settings):
-    """How records become a table.
+    """Settings for building a table from records.
 
     Examples
     --------
@@ -107,13 +107,13 @@ class TableSettings(Settings):
 
     @property
     def vocabulary(self) -> list[str] | None:
-        """The concepts that are known beforehand; None where they are those that occur."""
+        """Concepts known beforehand; None if they are those that occur."""
         return _vocabulary(self.concepts, self.groups)
 
 
 @dataclass
 class RawLabels:
-    """The records of a reader, one entry each, before any check. Absent values are None."""
+    """Records of a reader before any check, one entry each. Missing values are None."""
 
     item: list[Any] = field(default_factory=list)
     rater: list[Any] = field(default_factory=list)
@@ -122,7 +122,7 @@ class RawLabels:
 
     @classmethod
     def of_rows(cls, rows: Iterable[Mapping[str, Any]]) -> RawLabels:
-        """From mappings with the keys ``item``, ``rater``, ``label`` and, optionally, ``time``."""
+        """Build from mappings with the keys ``item``, ``rater``, ``label`` and, optionally, ``time``."""
         records: list[Any] = list(rows)
         problems = Problems("rows")
         strange = [index for index, row in enumerate(records) if not isinstance(row, Mapping)]
@@ -134,7 +134,7 @@ class RawLabels:
         return len(self.item)
 
     def updated(self, fresh: RawLabels, changed: Collection[Hashable], items: Sequence[Hashable]) -> RawLabels:
-        """The records of some items, in their order: fresh ones of those that changed, these of all others.
+        """Return the records of some items, in order: from `fresh` for items in `changed`, from this for all others.
 
         Examples
         --------
@@ -153,16 +153,16 @@ class RawLabels:
 
 @dataclass(frozen=True)
 class CodedLabels:
-    """The records of a reader as codes into what occurs: text, each once, in the order of first occurrence.
+    """Records of a reader as codes; the names are strings, each once, in the order of first occurrence.
 
     Parameters
     ----------
     item, rater, label : (N,) int
     items, raters, labels : list of str
     parts : list of list of str
-        The concepts that each of `labels` names.
+        Concepts that each of `labels` names.
     time : (N,) float64
-        NaN where unknown.
+        NaN if unknown.
     """
 
     item: NDArray[np.intp]
@@ -177,7 +177,7 @@ class CodedLabels:
 
 @dataclass(frozen=True)
 class _Answer:
-    """One answer of a rater to an item: its concepts, the record it began with, and its time."""
+    """Answer of a rater to an item: its concepts, its first record, and its time."""
 
     concepts: list[str]
     record: int
@@ -187,7 +187,7 @@ class _Answer:
 def check_records(
     raw: RawLabels, source: str, settings: TableSettings, describe: Callable[[int], str] | None, account: Account
 ) -> dict[str, Any]:
-    """The fields of a `LabelTable` from checked records; arguments as in `build_table`."""
+    """Check records and return the fields of a `LabelTable`; arguments as in `build_table`."""
     checked = _Records(raw, source, describe or (lambda row: f"record {row + 1}"), settings, account)
     checked.check_names()
     labels = checked.labels()
@@ -204,9 +204,9 @@ def check_records(
 
 
 def check_codes(coded: CodedLabels, settings: TableSettings) -> dict[str, Any] | None:
-    """As `check_records`, of records with which all is well; None where one of them has to be looked at.
+    """Do the same as `check_records` for records without faults; return None if one needs a closer look.
 
-    Names are looked at once each, whatever the number of records.
+    Each name is checked once, whatever the number of records.
     """
     groups, items, raters, on_empty = settings.groups, settings.items, settings.raters, settings.on_empty
     vocabulary = settings.vocabulary
@@ -229,7 +229,7 @@ def check_codes(coded: CodedLabels, settings: TableSettings) -> dict[str, Any] |
     pair = coded.item[kept] * len(coded.raters) + coded.rater[kept]
     first, answer = _in_order(pair)
     if len(first) < len(pair) and (isinstance(groups, str) or not np.isnan(coded.time).all()):
-        return None  # somebody answered again
+        return None  # repeated answers
     fields, code = _vocabularies(item_names, rater_names, names, groups)
     parts = [[] if empty else [code[name] for name in part] for part, empty in zip(coded.parts, blank, strict=True)]
     length = np.array([len(part) for part in parts], np.intp)
@@ -237,7 +237,7 @@ def check_codes(coded: CodedLabels, settings: TableSettings) -> dict[str, Any] |
     owner, position = expand_runs(run_starts(length)[label], length[label])
     concept = np.array(list(chain.from_iterable(parts)), dtype=np.intp)[position]
     chosen = answer[owner]
-    if len(first) < len(pair):  # the labels of an answer stand in several records
+    if len(first) < len(pair):  # the labels of an answer are in several records
         order = np.argsort(chosen, kind="stable")
         chosen, concept = chosen[order], concept[order]
         if len(np.unique(chosen * len(code) + concept)) < len(chosen):
@@ -256,7 +256,7 @@ def check_codes(coded: CodedLabels, settings: TableSettings) -> dict[str, Any] |
 
 
 def _in_order(keys: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where each distinct key first occurs, ascending, and which of these each entry is like.
+    """Return where each distinct key first occurs, ascending, and the index of its key among these for each entry.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def _in_order(keys: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp
 
 
 def _vocabulary(concepts: Sequence[str] | None, groups: Groups) -> list[str] | None:
-    """The concepts that are known beforehand; None where they are those that occur."""
+    """Return the concepts known beforehand; None if they are those that occur."""
     if concepts is None:
         return None
     names = [as_name(name) for name in concepts]
@@ -287,7 +287,7 @@ def _vocabulary(concepts: Sequence[str] | None, groups: Groups) -> list[str] | N
 
 @dataclass
 class _Records:
-    """The records of one source and what is wrong with them."""
+    """Records of one source, and their problems."""
 
     raw: RawLabels
     source: str
@@ -302,7 +302,7 @@ class _Records:
             raise InputError(f"{self.source}: expected at least one record, got none")
 
     def check_names(self) -> None:
-        """Every record has an item and a rater, of the vocabularies where these are given."""
+        """Check that every record has an item and a rater, from the vocabularies where these are given."""
         items, raters = self.settings.items, self.settings.raters
         known_items = None if items is None else set(items)
         known_raters = None if raters is None else {as_name(name) for name in raters}
@@ -319,7 +319,7 @@ class _Records:
         self.problems.raise_if_any()
 
     def labels(self) -> list[list[str] | None]:
-        """The concepts of every record; None for a record that is left out."""
+        """Return the concepts of every record; None for a record that is left out."""
         known, on_empty = self.settings.vocabulary, self.settings.on_empty
         vocabulary = None if known is None else set(known)
         left_out: dict[str, int] = {}
@@ -348,7 +348,7 @@ class _Records:
         return found
 
     def times(self) -> list[float]:
-        """Time of each record, NaN where unknown."""
+        """Return the time of each record, NaN if unknown."""
         numbers = []
         for row, time in enumerate(self.raw.time):
             number = float("nan") if time is None else as_number(time)
@@ -359,7 +359,7 @@ class _Records:
         return numbers
 
     def without_repeats(self, answers: dict[tuple[Any, Any], list[_Answer]]) -> dict[tuple[Any, Any], _Answer]:
-        """One answer of each rater to each item, each concept once."""
+        """Return one answer of each rater to each item; add repeats to the problems if they are errors."""
         on_repeat = self.settings.on_repeat
         timed = all(answer.time == answer.time for several in answers.values() for answer in several)
         kept = {}
@@ -385,7 +385,7 @@ class _Records:
 
 
 def _is_empty(value: object) -> bool:
-    """None, an empty text, or NaN, as which tables hold empty cells."""
+    """Check for None, an empty string, or NaN, which represent empty cells in tables."""
     return (
         value is None or (isinstance(value, str) and not value.strip()) or bool(np.isscalar(value) and value != value)
     )
@@ -394,7 +394,7 @@ def _is_empty(value: object) -> bool:
 def _answers(
     raw: RawLabels, labels: list[list[str] | None], times: list[float], together: bool
 ) -> dict[tuple[Any, Any], list[_Answer]]:
-    """The answers of each rater to each item; records of one time are one answer if they belong together."""
+    """Return the answers of each rater to each item; with `together`, records of the same time form one answer."""
     answers: dict[tuple[Any, Any], list[_Answer]] = {}
     for row, (item, rater, found, time) in enumerate(zip(raw.item, raw.rater, labels, times, strict=True)):
         if found is None:
@@ -409,7 +409,7 @@ def _answers(
 
 
 def _is_same_time(one: float, other: float) -> bool:
-    return one == other or (one != one and other != other)  # unknown times are one time
+    return one == other or (one != one and other != other)  # unknown times are equal
 
 
 def _columns(
@@ -419,7 +419,7 @@ def _columns(
     concepts: list[str],
     groups: Groups,
 ) -> dict[str, Any]:
-    """Codes instead of names."""
+    """Replace names by codes."""
     fields, concept_code = _vocabularies(items, raters, concepts, groups)
     item_code, rater_code = ({name: c for c, name in enumerate(of)} for of in (items, raters))
     chosen_labels = [
@@ -440,7 +440,7 @@ def _columns(
 def _vocabularies(
     items: list[Any], raters: list[str], concepts: list[str], groups: Groups
 ) -> tuple[dict[str, Any], dict[str, int]]:
-    """The fields that hold names, and the code of each concept."""
+    """Return the fields that hold names, and the code of each concept."""
     if isinstance(groups, str):
         groups = {groups: concepts}
     members = {name: [as_name(entry) for entry in of] for name, of in (groups or {}).items()}

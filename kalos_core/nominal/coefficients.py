@@ -1,4 +1,4 @@
-"""Chance-corrected agreement: alpha, Fleiss, free-marginal, Gwet, Conger, Cohen; and their parts."""
+"""Chance-corrected agreement: alpha, Fleiss, free-marginal, Gwet, Conger, Cohen; and the functions they consist of."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ LANDIS_KOCH = (
     (0.2, "fair"),
     (0.0, "slight"),
 )
-"""Least kappa of each band, best first; below the last it is poor (Landis & Koch 1977)."""
+"""Minimum kappa of each band, best first; lower values are poor (Landis & Koch 1977)."""
 
 
 @checked
 def landis_koch(value: float) -> str:
-    """What a kappa means in the words of Landis & Koch (1977), a value on a bound being of the better band.
+    """Describe a kappa in the words of Landis & Koch (1977); a value on a bound is in the better band.
 
     Nowak & Rüger call 0.6 adequate and 0.8 almost perfect, which are the same bounds.
 
@@ -63,7 +63,7 @@ def landis_koch(value: float) -> str:
 
 @checked
 def label_counts(values: ArrayLike) -> scipy.sparse.csr_array:
-    """How many raters gave each item each value: what the functions of counts take.
+    """Count how many raters gave each item each value, as input of the functions of counts.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def label_counts(values: ArrayLike) -> scipy.sparse.csr_array:
     Returns
     -------
     (I, K) int64, sparse
-        A column for each value that occurs, ascending; names that cannot be compared as they first occur.
+        One column per value that occurs, ascending; values that cannot be compared are in order of first occurrence.
 
     Examples
     --------
@@ -91,42 +91,47 @@ def label_counts(values: ArrayLike) -> scipy.sparse.csr_array:
 
 @checked
 def nominal_alpha(values: ArrayLike, metric: str = "nominal", *, order: Sequence[Any] | None = None) -> float:
-    """Krippendorff's alpha of values: nominal, or by another of his metrics (Krippendorff 2011, section D).
+    """Compute Krippendorff's alpha of values: nominal, or by another of his metrics (Krippendorff 2011, section D).
 
-    1 - D_o / D_e with the mean squared difference of two values of an item, and of any two pairable values. The
-    difference is, for values c and k that differ, 1 (nominal); the values from c to k in their order, less half of
-    those that are c or k (ordinal); c - k (interval); (c - k) / (c + k) (ratio).
+    Alpha is 1 - D_o / D_e. D_o is the mean squared difference of two values of an item, and D_e that of any two
+    pairable values. For different values c and k, the difference is
+
+    * nominal: 1;
+    * ordinal: the number of values from c to k in their order, minus half of those that are c or k;
+    * interval: c - k;
+    * ratio: (c - k) / (c + k).
 
     Parameters
     ----------
     values : (I, R)
-        Items by raters: what each rater called each item, any values, None, NaN or `NOT_ASSIGNED` where they did not
-        label it. Numbers for any metric but the nominal one, ordinal taking categories of an order, too; among whole
-        numbers `NOT_ASSIGNED` is missing, so that grades below 0 are to be passed as floats where one is -2.
+        Items by raters: the value that each rater gave each item. Any values; None, NaN or `NOT_ASSIGNED` where a rater
+        did not label the item. All metrics but the nominal one need numbers; ordinal also accepts categories of
+        `order`. Among integers `NOT_ASSIGNED` is missing: pass grades below 0 as floats if one of them is -2.
     metric : name in `METRICS`
-        For "ratio" time grows with the square of the number of different values, beyond `FEW_GRADES` of them.
+        For "ratio" time grows with the square of the number of different values, if there are more than `FEW_GRADES`.
     order : sequence, optional
         For "ordinal": the categories from lowest to highest.
 
     Returns
     -------
     float, at most 1
-        1 where all pairable values are equal; NaN where no item has two values.
+        1 if all pairable values are equal; NaN if no item has two values.
 
     Raises
     ------
     InputError
-        For no table, or one of raters x items by all appearance: fewer items than raters, at least 12 raters, and an
-        alpha of the turned table of at least 0.35, higher by as much. For an unknown metric; for text where numbers
-        are needed, or an order; for values that the order lacks; for "ratio" numbers below 0.
+        For no table, or one that appears to be raters x items: it has fewer items than raters, at least 12 raters, and
+        an alpha of the transposed table of at least 0.35, higher by as much. For an unknown metric; for text where
+        numbers or an order are needed; for values missing in the order; for "ratio" numbers below 0.
 
     Examples
     --------
     >>> nominal_alpha([[1, 1], [1, 2]]), nominal_alpha([["cat", "cat"], ["cat", None]]), nominal_alpha([[1, None]])
     (0.0, 1.0, nan)
 
-    Two items of two raters, values 1 1 | 2 4, of mean ranks 1, 2.5 and 3.5. Squared differences of the pairs of all
-    four values sum to 18, of those of an item to 1: 1 - 3 · 1 / 18; as numbers to 24 and 4: 1 - 3 · 4 / 24.
+    Two items of two raters, values 1 1 | 2 4, with mean ranks 1, 2.5 and 3.5. The squared differences of the pairs of
+    all four values sum to 18, those of the pairs within items to 1: alpha is 1 - 3 · 1 / 18. As numbers the sums are 24
+    and 4: alpha is 1 - 3 · 4 / 24.
 
     >>> round(nominal_alpha([[1, 1], [2, 4]], "ordinal"), 4), nominal_alpha([[1, 1], [2, 4]], "interval")
     (0.8333, 0.5)
@@ -146,22 +151,22 @@ def nominal_alpha(values: ArrayLike, metric: str = "nominal", *, order: Sequence
 
 
 def _encode_nominal(values: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Codes (I, R) from 0, -1 where missing, and a level for each."""
+    """Return codes (I, R) from 0, -1 where missing, and a level for each code."""
     codes = encode_values(values) - NO_OBJECT
     return codes, np.arange(codes.max(initial=-1) + 1, dtype=np.float64)
 
 
 @checked
 def alpha_of_counts(counts: Counts, metric: str = "nominal", *, levels: ArrayLike | None = None) -> float:
-    """Krippendorff's alpha from counts (I, C), dense or `scipy.sparse`; see `nominal_alpha`.
+    """Compute Krippendorff's alpha from counts (I, C), dense or `scipy.sparse`; see `nominal_alpha`.
 
     Parameters
     ----------
     counts : (I, C) whole numbers, dense or `scipy.sparse`
-        Of any metric but the nominal one: columns from the lowest grade to the highest.
+        For any metric but the nominal one: columns from the lowest grade to the highest.
     metric : name in `METRICS`
     levels : (C,) ascending numbers, optional
-        What the columns stand for; one apart unless given. "ratio" needs them.
+        Values of the columns; by default they are one apart. Required for "ratio".
 
     Examples
     --------
@@ -174,14 +179,14 @@ def alpha_of_counts(counts: Counts, metric: str = "nominal", *, levels: ArrayLik
     lookup(METRICS, metric, "metric")
     if metric == "nominal" and levels is not None:
         raise InputError(
-            f"levels: expected none for 'nominal', to which all categories are alike, got {repr_of(levels)}"
+            f"levels: expected none for 'nominal', which treats all categories alike, got {repr_of(levels)}"
         )
     return alpha_of_tally(found, metric, check_levels(levels, found.categories, metric))
 
 
 @checked
 def observed_agreement(counts: Counts) -> float:
-    """Mean over items of the probability that two raters agree; items with fewer than two raters are left out.
+    """Compute the mean probability that two raters of an item agree; items with fewer than two raters are left out.
 
     Examples
     --------
@@ -193,19 +198,19 @@ def observed_agreement(counts: Counts) -> float:
 
 @checked
 def fleiss_kappa(counts: Counts) -> float:
-    """Fleiss' kappa (1971): observed agreement beyond that of raters who draw from the shares of the categories.
+    """Compute Fleiss' kappa (1971): observed agreement beyond that of raters who draw from the category shares.
 
     Parameters
     ----------
     counts : (I, C) whole numbers, dense or `scipy.sparse`
-        Where items have unequal numbers of raters, observed agreement is the mean over items with two, and the share of
-        a category the mean over all labelled items of its share in them (Gwet 2014); with equal numbers both are
-        Fleiss' own.
+        If items have unequal numbers of raters, observed agreement is the mean over items with two raters. The share of
+        a category is then the mean of its shares in all labelled items (Gwet 2014). With equal numbers both are Fleiss'
+        own.
 
     Returns
     -------
     float, at most 1
-        NaN where no item has two raters, or all annotations are of one category.
+        NaN if no item has two raters, or all annotations are of one category.
 
     Examples
     --------
@@ -218,19 +223,19 @@ def fleiss_kappa(counts: Counts) -> float:
 
 @checked
 def free_marginal_kappa(counts: Counts) -> float:
-    """Free-marginal kappa (Brennan & Prediger 1981; Randolph): (P - 1/k) / (1 - 1/k) for k categories.
+    """Compute free-marginal kappa (Brennan & Prediger 1981; Randolph): (P - 1/k) / (1 - 1/k) for k categories.
 
-    For raters who need not put a certain number of items into each category (Nowak & Rüger §4.4).
+    It is meant for raters who need not put a fixed number of items into each category (Nowak & Rüger §4.4).
 
     Parameters
     ----------
     counts : (I, C) whole numbers, dense or `scipy.sparse`
-        All C columns count as categories, also those nobody chose.
+        All C columns count as categories, including those that no rater chose.
 
     Returns
     -------
     float, at most 1
-        NaN where no item has two raters, or there is one category only.
+        NaN if no item has two raters, or there is only one category.
 
     Examples
     --------
@@ -244,9 +249,9 @@ def free_marginal_kappa(counts: Counts) -> float:
 
 @checked
 def gwet_ac1(counts: Counts) -> float:
-    """Gwet's AC1 (2008): chance agreement as of raters who guess only where they are uncertain.
+    """Compute Gwet's AC1 (2008): chance agreement assumes that raters guess only where they are uncertain.
 
-    Expected agreement is sum p_c (1 - p_c) / (C - 1), p_c as in `fleiss_kappa` and C the number of columns.
+    Expected agreement is sum p_c (1 - p_c) / (C - 1), with p_c as in `fleiss_kappa` and C the number of columns.
 
     Examples
     --------
@@ -258,24 +263,25 @@ def gwet_ac1(counts: Counts) -> float:
 
 @checked
 def gwet_ac2(counts: Counts, weights: str | ArrayLike = "quadratic", *, levels: ArrayLike | None = None) -> float:
-    """Gwet's AC2 (2014, §4.4): AC1 of grades, two that differ agreeing as far as their weight says.
+    """Compute Gwet's AC2 (2014, §4.4): AC1 of grades, in which different grades agree as far as their weight says.
 
-    Observed agreement is the mean over items with two raters of the mean weight of two of their grades; expected is
-    T p_c (1 - p_c) / (C (C - 1)), summed over the C columns, T the sum of all weights and p_c as in `fleiss_kappa`.
+    Observed agreement is the mean over items with two raters of the mean weight of two of their grades. Expected
+    agreement is T p_c (1 - p_c) / (C (C - 1)), summed over the C columns, with T the sum of all weights and p_c as in
+    `fleiss_kappa`.
 
     Parameters
     ----------
     counts : (I, C) whole numbers, dense or `scipy.sparse`
-        Columns from the lowest grade to the highest; all of them count, also those nobody chose.
+        Columns from the lowest grade to the highest; all of them count, including those that no rater chose.
     weights : name in `KAPPA_WEIGHTS`, or (C, C) numbers from 0 to 1
-        How far two grades agree.
+        Agreement of each two grades.
     levels : (C,) ascending numbers, optional
-        What the columns stand for; one apart unless given.
+        Values of the columns; by default they are one apart.
 
     Returns
     -------
     float, at most 1
-        NaN where no item has two raters, or there is one category only.
+        NaN if no item has two raters, or there is only one category.
 
     Examples
     --------
@@ -297,28 +303,28 @@ def _gwet(found: Tally, distance: Distance) -> float:
 def conger_kappa(
     values: ArrayLike, weights: str | ArrayLike | None = None, *, order: Sequence[Any] | None = None
 ) -> float:
-    """Conger's kappa (1980): Cohen's for any number of raters, each with shares of categories of their own.
+    """Compute Conger's kappa (1980): Cohen's for any number of raters, each with their own shares of categories.
 
-    Expected agreement is the mean over pairs of raters of sum p_ac p_bc, written so that a rater may have labelled only
-    some items (Gwet 2014); observed agreement is the mean over items with two raters.
+    Expected agreement is the mean over pairs of raters of sum p_ac p_bc, in a form that allows raters who labelled only
+    some items (Gwet 2014). Observed agreement is the mean over items with two raters.
 
     Parameters
     ----------
     values : (I, R)
-        As for `nominal_alpha`; with weights numbers, or categories of `order`.
+        As for `nominal_alpha`; with weights, numbers or categories of `order`.
     weights : name in `KAPPA_WEIGHTS`, or (K, K) numbers from 0 to 1, optional
-        How far two of the grades agree that occur, or that `order` names; only equal ones do unless given.
+        Agreement of each two grades that occur, or that `order` names; by default only equal grades agree.
     order : sequence, optional
-        With weights: the categories from lowest to highest, one apart.
+        With weights: the categories from lowest to highest, which are one apart.
 
     Returns
     -------
     float, at most 1
-        NaN where no item has two values, fewer than two raters labelled anything, or chance alone would always agree.
+        NaN if no item has two values, fewer than two raters labelled anything, or chance alone would always agree.
 
     Examples
     --------
-    With two raters it is Cohen's:
+    With two raters it is Cohen's kappa:
 
     >>> conger_kappa([[1, 1], [1, 1], [2, 2], [2, 1]])
     0.5
@@ -333,10 +339,10 @@ def conger_kappa(
 def _encode_weighted(
     values: ArrayLike, weights: str | ArrayLike | None, order: Sequence[Any] | None
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], Distance]:
-    """Codes (I, R), their levels (K,) and their distance: that of the weights, or the nominal one."""
+    """Return codes (I, R), their levels (K,) and their distance: that of the weights, or the nominal one."""
     if weights is None:
         if order is not None:
-            raise InputError(f"order: expected none without weights, to which alone it matters, got {repr_of(order)}")
+            raise InputError(f"order: expected none without weights, which alone use it, got {repr_of(order)}")
         return *_encode_nominal(values), Unequal()
     grades = encode_grades(values, weights if isinstance(weights, str) else "weights", order)
     return grades.codes, grades.levels, weight_distance(weights, grades.levels)
@@ -350,20 +356,20 @@ def cohen_kappa(
     *,
     order: Sequence[Any] | None = None,
 ) -> float:
-    """Cohen's kappa (1960) of two raters, over the items both labelled; weighted (1968) if weights are given.
+    """Compute Cohen's kappa (1960) of two raters, over the items both labelled; weighted (1968) if weights are given.
 
     Parameters
     ----------
     first, second : (I,) values of any kind, None, NaN or `NOT_ASSIGNED` where missing
-        With weights numbers, or categories of `order`.
+        With weights, numbers or categories of `order`.
     weights, order
-        As of `conger_kappa`. Weights of numbers are those of their difference (Gwet 2014), not of their ranks among
-        those that occur: where a grade in between occurs nowhere, `sklearn.metrics.cohen_kappa_score` has others.
+        As in `conger_kappa`. Weights of numbers are those of their difference (Gwet 2014), not of their ranks among
+        those that occur. `sklearn.metrics.cohen_kappa_score` therefore differs if a grade in between does not occur.
 
     Returns
     -------
     float, at most 1
-        NaN where no item has both, or both used one and the same category throughout.
+        NaN if no item has both, or both used the same single category throughout.
 
     Examples
     --------
@@ -380,7 +386,7 @@ def cohen_kappa(
 
 
 def _as_objects(values: ArrayLike) -> NDArray[np.object_]:
-    """Values with None where missing, so that those of both raters are compared alike."""
+    """Return values with None where missing, so that those of both raters compare equal."""
     found: NDArray[np.object_] = as_array(values, "values", object).copy()
     if np.issubdtype(as_array(values, "values").dtype, np.integer):
         found[found == NOT_ASSIGNED] = None
@@ -391,9 +397,9 @@ def _as_objects(values: ArrayLike) -> NDArray[np.object_]:
 def cohen_matrix(
     values: ArrayLike, weights: str | ArrayLike | None = None, *, order: Sequence[Any] | None = None
 ) -> NDArray[np.float64]:
-    """(R, R) Cohen's kappa of every two raters of a table (I, R), NaN on the diagonal and where undefined.
+    """Compute Cohen's kappa (R, R) of every two raters of a table (I, R), NaN on the diagonal and where undefined.
 
-    `weights` and `order` are those of `conger_kappa`.
+    `weights` and `order` are as in `conger_kappa`.
 
     Examples
     --------

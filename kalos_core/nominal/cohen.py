@@ -19,18 +19,18 @@ from kalos_core.options import checked
 
 @dataclass(frozen=True, eq=False)
 class CohenSums:
-    """Whole numbers that Cohen's kappas of every two raters on a question are made of; those of other items are added.
+    """Integer sums from which Cohen's kappas of every two raters on a question are computed; they add up over items.
 
     Parameters
     ----------
     exclusive : bool
         Whether the question is a group of concepts.
     both : (R, R) sparse int
-        Items that both answered.
+        Number of items that both answered.
     same : (R, R) sparse int
-        Items for which both chose the same concept.
+        Number of items for which both chose the same concept.
     chosen : tuple of (R, R) sparse int
-        One a concept of the question: items for which the first chose it, of those that both answered.
+        For each concept of the question, the number of items for which the first chose it, of those both answered.
 
     Examples
     --------
@@ -53,13 +53,13 @@ class CohenSums:
         return CohenSums(self.exclusive, self.both + other.both, self.same + other.same, chosen)
 
     def kappas(self) -> NDArray[np.float64]:
-        """(R, R) Cohen's kappa; see `cohen_matrices` for where it is NaN."""
+        """Compute Cohen's kappa (R, R); see `cohen_matrices` for where it is NaN."""
         both, same = self.both.toarray(), self.same.toarray()
         products = np.zeros_like(both)
         for concept in self.chosen:
             where_both = concept.toarray()
             products += where_both * where_both.T
-            if not self.exclusive:  # not to choose it is the other option
+            if not self.exclusive:  # not choosing it is the other option
                 same = 2 * same + both - where_both - where_both.T
                 products += (both - where_both) * (both - where_both.T)
         kappa = cohen_of_sums(both, same, products)
@@ -69,11 +69,11 @@ class CohenSums:
 
 @checked
 def cohen_matrices(table: LabelTable) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Every question with (R, R) Cohen's kappa of every two raters on it, over the items both answered.
+    """Yield every question with Cohen's kappa (R, R) of every two raters on it, over the items both answered.
 
-    NaN on the diagonal, where two raters have no item in common, and where both gave one and the same answer
-    throughout: chance alone would always agree then. The same as `cohen_matrix` of the values of each question, in one
-    go through those who chose something, as nearly nobody chooses most concepts.
+    NaN on the diagonal, where two raters have no item in common, and where both gave the same single answer throughout:
+    chance alone would always agree then. The result equals `cohen_matrix` of the values of each question. It takes one
+    pass over the raters who chose something, since most concepts are chosen by few.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def cohen_matrices(table: LabelTable) -> Iterator[tuple[str, NDArray[np.float64]
 
 
 def cohen_sums(table: LabelTable) -> Iterator[tuple[str, CohenSums]]:
-    """Every question with what its matrix in `cohen_matrices` is made of."""
+    """Yield every question with the sums for its matrix in `cohen_matrices`."""
     concepts = max(len(table.concepts), 1)
     decisions = Decisions.of(table)
     chosen = _by_concept(decisions.chosen, concepts)
@@ -115,7 +115,7 @@ def cohen_sums(table: LabelTable) -> Iterator[tuple[str, CohenSums]]:
 
 
 def _by_concept(keys: NDArray[np.intp], concepts: int) -> list[NDArray[np.intp]]:
-    """The answers of each concept, of keys answer * C + concept."""
+    """Return the answers of each concept, from keys answer * C + concept."""
     answer, concept = np.divmod(keys, concepts)
     order = np.argsort(concept, kind="stable")
     ends = np.searchsorted(concept[order], np.arange(1, concepts))
@@ -123,7 +123,7 @@ def _by_concept(keys: NDArray[np.intp], concepts: int) -> list[NDArray[np.intp]]
 
 
 def _turned(table: LabelTable, answers: NDArray[np.intp]) -> scipy.sparse.csr_array:
-    """(I, R) ones where a rater gave one of some answers."""
+    """Return a matrix (I, R) with ones where a rater gave one of some answers."""
     places = table.item[answers], table.rater[answers]
     return scipy.sparse.csr_array(
         (np.ones(len(answers), np.int64), places), shape=(len(table.items), len(table.raters))
@@ -131,6 +131,6 @@ def _turned(table: LabelTable, answers: NDArray[np.intp]) -> scipy.sparse.csr_ar
 
 
 def _in_common(one: scipy.sparse.csr_array, other: scipy.sparse.csr_array) -> scipy.sparse.csc_array:
-    """(R, R) items on which the first rater is in one, and the second in the other."""
+    """Count the items (R, R) on which the first rater is in `one`, and the second in `other`."""
     common: scipy.sparse.csc_array = one.T @ other
     return common

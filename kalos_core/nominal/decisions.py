@@ -1,4 +1,4 @@
-"""Decisions on single concepts: every concept, chosen or not, by every rater who answered."""
+"""Decisions on single concepts: every rater who answered chose each concept, or did not."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from kalos_core.sharding import Sharded
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """The decisions of a table that count: what is chosen and what is missing, keys answer * C + concept, ascending.
+    """Valid decisions of a table: chosen and missing ones, as ascending keys answer * C + concept.
 
-    Whatever is neither chosen nor missing was decided against. Concepts of a group that an answer breaks are missing.
+    Any concept neither chosen nor missing was decided against. Concepts of a group that an answer breaks are missing.
     """
 
     table: LabelTable
@@ -30,7 +30,7 @@ class Decisions:
 
     @classmethod
     def of(cls, table: LabelTable) -> Decisions:
-        """The decisions of a table."""
+        """Return the decisions of a table."""
         concepts = max(len(table.concepts), 1)
         broken = check_groups(table)
         parts = [table.unanswered[:, 0] * concepts + table.unanswered[:, 1]]
@@ -46,22 +46,22 @@ class Decisions:
 
 @dataclass(frozen=True, eq=False)
 class ConceptVotes:
-    """How many raters chose a concept on an item, M pairs of which at least one did.
+    """Number of raters who chose a concept on an item, for M pairs of which at least one rater did.
 
     Parameters
     ----------
     table : LabelTable
     item, concept : (M,) int
     chose : (M,) int
-        How many chose it.
+        Number of raters who chose it.
     decided : (M,) int
-        How many decided on it.
+        Number of raters who decided on it.
     raters : (I,) int
-        How many answered for an item.
+        Number of raters who answered for an item.
     gap_item, gap_concept : (S,) int
-        Pairs on which some of the raters who answered for the item did not decide on the concept.
+        Pairs on which some raters who answered for the item did not decide on the concept.
     gap_decided : (S,) int
-        How many did.
+        Number of raters who did.
     """
 
     table: LabelTable
@@ -76,7 +76,7 @@ class ConceptVotes:
 
     @classmethod
     def of(cls, table: LabelTable) -> ConceptVotes:
-        """The votes of a table."""
+        """Return the votes of a table."""
         concepts = max(len(table.concepts), 1)
         decisions = Decisions.of(table)
         raters = np.bincount(table.item, minlength=len(table.items))
@@ -94,7 +94,7 @@ class ConceptVotes:
 
     @classmethod
     def of_source(cls, source: LabelTable | Sharded[LabelTable]) -> ConceptVotes:
-        """The votes of a table, or of shards, whose answers are not held."""
+        """Return the votes of a table, or of shards, whose answers are not kept."""
         if not isinstance(source, Sharded):
             return cls.of(source)
         parts = source.parts(_votes_alone, "Votes")
@@ -108,26 +108,26 @@ class ConceptVotes:
         return cls(table=source.known, **joined)
 
     def deciding_items(self) -> NDArray[np.intp]:
-        """(C,) items on which somebody decided on each concept."""
+        """Count the items (C,) on which any rater decided on each concept."""
         silent = np.bincount(self.gap_concept[self.gap_decided == 0], minlength=len(self.table.concepts))
         return np.asarray((self.raters > 0).sum() - silent)
 
     def deciding_concepts(self, least: int = 1) -> NDArray[np.intp]:
-        """(I,) concepts of each item on which so many raters or more decided."""
+        """Count the concepts (I,) of each item on which at least `least` raters decided."""
         lost = (self.gap_decided < least) & (self.raters[self.gap_item] >= least)
         silent = np.bincount(self.gap_item[lost], minlength=len(self.raters))
         return np.where(self.raters >= least, len(self.table.concepts) - silent, 0)
 
     def optional_majority(self) -> NDArray[np.intp]:
-        """(B, 2) items and optional concepts that most chose."""
+        """Return items and optional concepts (B, 2) that most raters chose."""
         return self._optional(2 * self.chose > self.decided)
 
     def optional_ties(self) -> NDArray[np.intp]:
-        """(B, 2) items and optional concepts that as many chose as did not."""
+        """Return items and optional concepts (B, 2) that exactly half of the raters chose."""
         return self._optional(2 * self.chose == self.decided)
 
     def silent(self) -> NDArray[np.intp]:
-        """(S, 2) items and concepts on which nobody decided."""
+        """Return items and concepts (S, 2) on which no rater decided."""
         none = self.gap_decided == 0
         return np.column_stack([self.gap_item[none], self.gap_concept[none]])
 
@@ -141,10 +141,10 @@ def _votes_alone(table: LabelTable) -> ConceptVotes:
 
 
 def optional_tallies(table: LabelTable) -> dict[str, Tally]:
-    """How many raters did not choose, and how many chose, each optional concept; items that are alike in both as one.
+    """Count the raters who did not choose, and who chose, each optional concept; items with equal counts are merged.
 
-    The same as `LabelTable.counts` one concept after the other, but for the rows: nearly everywhere nobody chose a
-    concept, and such items are counted together.
+    The result equals `LabelTable.counts` of each concept, except for the rows. On most items no rater chose a concept,
+    and such items are counted together.
 
     Examples
     --------
@@ -157,8 +157,8 @@ def optional_tallies(table: LabelTable) -> dict[str, Tally]:
     concepts = len(table.concepts)
     decided, items = np.unique(votes.raters, return_counts=True)
     pairs, gaps = votes.concept * len(table.items) + votes.item, votes.gap_concept * len(table.items) + votes.gap_item
-    quiet = find_sorted(np.sort(pairs), gaps) < 0  # somebody did not decide, and nobody chose
-    # (concept, decided, chose, items): as if nobody had chosen anything, then what differs instead of that
+    quiet = find_sorted(np.sort(pairs), gaps) < 0  # some raters did not decide, and none chose
+    # (concept, decided, chose, items): first as if no rater had chosen anything, then replaced where that differs
     parts = (
         (np.repeat(np.arange(concepts), len(decided)), np.tile(decided, concepts), 0, np.tile(items, concepts)),
         (votes.concept, votes.raters[votes.item], 0, -1),
@@ -176,7 +176,7 @@ def optional_tallies(table: LabelTable) -> dict[str, Tally]:
 
 
 def join_optional(parts: Sequence[Tally]) -> Tally:
-    """The counts of an optional concept in tables of different items, as `optional_tallies` has them for one table.
+    """Join the counts of an optional concept in tables of different items, as in `optional_tallies` of one table.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def _chosen(found: Tally) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
 def _alike(
     concept: NDArray[np.int64], decided: NDArray[np.int64], chose: NDArray[np.int64], times: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], ...]:
-    """Equal rows as one, ascending, with the sum of their times; none where that is 0."""
+    """Merge equal rows, ascending, with the sum of their times; leave out those where it is 0."""
     size = int(decided.max(initial=0)) + 1
     kinds, index = np.unique((concept * size + decided) * size + chose, return_inverse=True)
     times = total(index, times, len(kinds)).astype(np.int64)
@@ -209,12 +209,12 @@ def _alike(
 
 
 def _of_optional(decided: NDArray[np.int64], chose: NDArray[np.int64], times: NDArray[np.int64]) -> Tally:
-    """Rows of an optional concept: how many did not choose it, how many did, and of how many items that holds."""
+    """Return rows of an optional concept: how many did not choose it, how many did, and for how many items."""
     return replace(tally_unseen(np.stack([decided - chose, chose], axis=1)), times=times)
 
 
 def mean_of_finite(values: NDArray[np.float64]) -> float:
-    """Mean of the values that are numbers; NaN where there is none.
+    """Compute the mean of the finite values; NaN if there are none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which raters grade higher or lower than the others, and by how much."""
+"""Raters who grade higher or lower than the others, and by how much."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GradeDirection(Result):
-    """How much higher each of R raters grades than the others on the items that both graded.
+    """Difference of the grades of each of R raters from those of the others, on the items that both graded.
 
-    Table: one row a rater. Figures: ``"raters"``.
+    Table: one row per rater. Figures: ``"raters"``.
 
     Parameters
     ----------
     question : str
-        "" where the grades are of one question.
+        "" if the grades are of one question.
     raters : (R,) object
     difference : (R,) float64
         Mean over items of the rater's grade minus the mean grade of the others; negative is lower, NaN without items.
     interval : (R, 2) float64
         95 % bootstrap interval over items; NaN without one.
     items : (R,) int
-        Items that the rater and another graded.
+        Number of items that the rater and another graded.
 
     Examples
     --------
@@ -63,12 +63,12 @@ class GradeDirection(Result):
 
     @property
     def clear(self) -> list[int]:
-        """Raters whose direction is more than chance (`clear_of_chance`), those furthest from the others first."""
+        """Raters whose direction is more than chance (`clear_of_chance`), largest difference first."""
         found = np.flatnonzero(clear_of_chance(self.difference, self.interval, self.items))
         return found[np.argsort(-np.abs(self.difference[found]), kind="stable")].tolist()  # type: ignore[no-any-return]
 
     def text(self, rater: int) -> str:
-        """A rater's direction in words, such as "cora grades lower by 0.40 than the others, on 40 images"."""
+        """Describe a rater's direction, such as "cora grades lower by 0.40 than the others, on 40 images"."""
         value, ends = float(self.difference[rater]), self.interval[rater]
         way, ends = ("lower", -ends[::-1]) if value < 0 else ("higher", ends)
         by, images = with_interval(abs(value), ends, 2), number_of(int(self.items[rater]), "image")
@@ -82,7 +82,7 @@ class GradeDirection(Result):
         return self.text(clear[0]) if clear else "No rater grades clearly higher or lower than the others"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a rater."""
+        """Return one row per rater."""
         return self._frame(self._columns)
 
 
@@ -95,18 +95,18 @@ def grade_direction(
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> GradeDirection:
-    """Mean signed difference of each rater from the others, over the items that both graded.
+    """Compute the mean signed difference of each rater from the others, over the items that both graded.
 
     Parameters
     ----------
     grades : (I, R) float
-        NaN where a rater gave none.
+        NaN where a rater gave no grade.
     raters : (R,) str, optional
-        By default their numbers.
+        Names; by default their numbers.
     question : str
-        What the grades are of.
+        Question that the grades answer.
     bootstrap, seed : int
-        Replicates of the intervals; 0 for none.
+        Number of replicates for the intervals, 0 for none; and their seed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where raters differ: every item and question on which not all gave the same answer."""
+"""Disputes: every item and question on which not all raters gave the same answer."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 QUORUM = 0.75
-"""Share of the raters below which the leading answer leaves an item in dispute, by default."""
+"""Default share of the answers below which the leading answer leaves an item in dispute."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Disputes(Result):
-    """D answers to questions that are not unanimous, and how far each of I items is agreed on.
+    """D pairs of an item and a question without a unanimous answer, and the agreement on each of I items.
 
     Figures: ``"shares"``.
 
@@ -37,15 +37,15 @@ class Disputes(Result):
     ----------
     table : LabelTable
     item, question : (D,) int
-        Codes of the item and of the question (index in `LabelTable.questions`), of at least two answers that differ.
+        Codes of the item and of the question (index in `LabelTable.questions`) with at least two different answers.
     share : (D,) float64
-        Share of the answers that the leading one has, each of those that tie.
+        Share of the answers that the leading one has; in a tie, that of each leading one.
     tied : (D,) bool
         Whether several answers lead.
     answers : (D,) int
     agreement : (I,) float64
-        Probability that two raters of the item answer a question alike, mean over the questions that two answered; NaN
-        where there is none.
+        Probability that two raters of the item answer a question alike, averaged over the questions that two answered;
+        NaN if there are none.
 
     Examples
     --------
@@ -70,17 +70,17 @@ class Disputes(Result):
         return len(self.item)
 
     def below(self, quorum: float = QUORUM) -> NDArray[np.bool_]:
-        """(I,) items with a question whose leading answer has less than this share of the answers."""
+        """Return which items (I,) have a question whose leading answer has a smaller share of the answers."""
         limit = check_number(quorum, "quorum", above=0, high=1)
         found = np.zeros(len(self.table.items), np.bool_)
         found[self.item[self.share < limit]] = True
         return found
 
     def of(self, question: str | None = None) -> NDArray[np.intp]:
-        """Items on which a question, or any, is not unanimous, the least agreed first."""
+        """Return the items on which a question, or any, is not unanimous, least agreed first."""
         rows = np.arange(len(self))
         if question is not None:
-            self.table.concepts_of(question)  # refuses what is no question
+            self.table.concepts_of(question)  # raises if it is not a question
             rows = np.flatnonzero(self.question == self.table.questions.index(question))
         order = rows[np.lexsort((self.item[rows], self.share[rows]))]
         found, first = np.unique(self.item[order], return_index=True)
@@ -92,7 +92,7 @@ class Disputes(Result):
         return f"{number_of(len(self.item), 'answer')} to {number_of(len(np.unique(self.item)), 'item')} in dispute"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row an item and question, in the order of the table."""
+        """Return one row per item and question, in the order of the table."""
         questions = np.array(self.table.questions, dtype=object)[self.question]
         table = self._frame("item:table.items[item] share tied answers")
         table.insert(1, "question", questions)
@@ -103,7 +103,7 @@ Quorum = Annotated[
     float,
     Option(
         "An image is in dispute below this share",
-        "Of its answers to some question, for the leading one.",
+        "Minimum share of the leading answer to each question.",
         above=0,
         high=1,
     ),
@@ -112,7 +112,7 @@ Quorum = Annotated[
 
 @checked
 def find_disputes(table: LabelTable | Sharded[LabelTable]) -> Disputes:
-    """Every item and question that two raters or more answered, and not all of them alike.
+    """Find every item and question that at least two raters answered, not all of them alike.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def find_disputes(table: LabelTable | Sharded[LabelTable]) -> Disputes:
     Returns
     -------
     Disputes
-        Ordered by item, then question. What an answer leaves open, and a group it breaks, is no answer to it. The table
-        of those of shards has no answers.
+        Sorted by item, then by question. A concept that an answer leaves open, and a group it breaks, have no answer.
+        With shards, the table of the result has no answers.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def find_disputes(table: LabelTable | Sharded[LabelTable]) -> Disputes:
 
 
 OF_DISPUTES = ("item", "question", "share", "tied", "answers", "agreement")
-"""Fields of `Disputes` but its table."""
+"""Fields of `Disputes` except its table."""
 
 
 def _disputes_alone(table: LabelTable) -> Disputes:
@@ -172,7 +172,7 @@ def _disputes_alone(table: LabelTable) -> Disputes:
 
 
 def _of_optional(table: LabelTable, votes: ConceptVotes, index: dict[str, int]) -> dict[str, NDArray[Any]]:
-    """Optional concepts that some raters of an item chose and others did not."""
+    """Return the optional concepts that some raters of an item chose and others did not."""
     chose, decided = votes.chose, votes.decided
     mixed = (table.group_of[votes.concept] == OPTIONAL) & (chose < decided)
     chose, decided = chose[mixed], decided[mixed]
@@ -191,7 +191,7 @@ def _of_optional(table: LabelTable, votes: ConceptVotes, index: dict[str, int]) 
 def _of_group(
     table: LabelTable, name: str, code: int
 ) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_], NDArray[np.float64]]:
-    """One exclusive group: its disputes, (I,) whether two raters answered it, and (I,) how likely these agree."""
+    """Return the disputes of a group, (I,) whether two raters answered it, and (I,) how likely these agree."""
     counts = table.counts(name)
     found, vote = tally(counts), majority_vote(counts)
     rows = np.flatnonzero(found.usable & (vote.votes < found.annotations))

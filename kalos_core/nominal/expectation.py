@@ -1,4 +1,4 @@
-"""Expectation-maximisation on answers: the class of each item and how each rater answers, from each other.
+"""Expectation-maximisation on answers: estimates the class of each item and the confusion of each rater.
 
 Letters used in shapes: I items, P patterns of answers, R raters, K classes, A answers.
 """
@@ -13,21 +13,21 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 SETTLED = 1e-6
-"""Largest change of an item between two iterations, of its probabilities summed over classes, that ends them."""
+"""Convergence: largest change of an item between iterations, of its probabilities summed over classes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Items as the answers they got: those with the same answers of the same raters are one pattern.
+    """Items by their answers: items with the same answers of the same raters form one pattern.
 
     Parameters
     ----------
     table : (P, R * K) sparse float64
         1 where a rater gave an answer, at rater * K + answer.
     count : (P,) int
-        Items with each pattern.
+        Number of items with each pattern.
     of_item : (I,) int
-        Pattern of each item, -1 where nobody answered.
+        Pattern of each item, -1 if it has no answer.
     raters, classes : int
     """
 
@@ -45,7 +45,7 @@ class Patterns:
         answer: NDArray[np.intp],
         size: tuple[int, int, int],
     ) -> Patterns:
-        """The patterns of A answers; `size` is (I, R, K).
+        """Group A answers into patterns; `size` is (I, R, K).
 
         Examples
         --------
@@ -56,7 +56,7 @@ class Patterns:
         """
         items, raters, classes = size
         column = rater * classes + answer
-        # a number for each column, of so many that sums of them are equal by chance in no data set
+        # a random number for each column, so large that sums of different columns are practically never equal
         number = np.random.default_rng(0).integers(1, 1 << 63, raters * classes, dtype=np.uint64)
         key = np.zeros(items, np.uint64)
         np.add.at(key, item, number[column])  # wraps around
@@ -71,9 +71,10 @@ class Patterns:
         return cls(table, count, of_item, raters, classes)
 
     def shares(self, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """(P, K) shares of the answers: Dawid & Skene's first estimate (Eq. 3.1).
+        """Compute the shares (P, K) of the answers: Dawid & Skene's first estimate (Eq. 3.1).
 
-        Those of raters with weights (R,), if there are any; equal shares of all classes where these are all 0.
+        With `weight` (R,), answers count by the weight of their rater; all classes have equal shares if all weights are
+        0.
         """
         each = np.tile(np.eye(self.classes), (self.raters, 1))
         votes = np.asarray(self.table @ (each if weight is None else each * np.repeat(weight, self.classes)[:, None]))
@@ -81,28 +82,28 @@ class Patterns:
         return np.where(whole > 0, votes / np.where(whole > 0, whole, 1), 1 / self.classes)
 
     def expected(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(R, K, K) expected answers by rater, class (row) and answer (column), from probabilities (P, K)."""
+        """Compute expected answers (R, K, K) by rater, class (row) and answer (column), from probabilities (P, K)."""
         by_answer = np.asarray(self.table.T @ (self.count[:, None] * probability))
         return by_answer.reshape(self.raters, self.classes, self.classes).swapaxes(1, 2)
 
     def of_own_answers(self, probability: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """(A',) columns of the answers of patterns, and what (P, K) holds for each of them."""
+        """Return the columns (A',) of the answers of patterns, and the value of `probability` (P, K) for each."""
         pattern = np.repeat(np.arange(len(self.count)), np.diff(self.table.indptr))
         return self.table.indices.astype(np.intp), probability[pattern, self.table.indices % self.classes]
 
 
 @dataclass(frozen=True, eq=False)
 class Expectation:
-    """The end of expectation-maximisation.
+    """Result of expectation-maximisation.
 
     Parameters
     ----------
     probability : (P, K) float64
-        Of each class, for a pattern.
+        Probability of each class, for each pattern.
     confusion : (R, K, K) float64
-        Of each answer (column), where a class is true (row).
+        Probability of each answer (column) if a class is true (row).
     prior : (K,) float64
-        Of each class, before any answer.
+        Probability of each class before any answer.
     iterations : int
     converged : bool
     """
@@ -115,13 +116,13 @@ class Expectation:
 
 
 Shares = Callable[[NDArray[np.float64], float], NDArray[np.float64]]
-"""Expected answers (R, K, K) and how many are added to them -> confusion (R, K, K)."""
+"""Function from expected answers (R, K, K), and the number added to them, to confusion (R, K, K)."""
 
 
 def own_confusion(expected: NDArray[np.float64], added: float) -> NDArray[np.float64]:
-    """Each row for itself (Dawid & Skene 1979, Eq. 2.3), after so many answers of the average rater are added to it.
+    """Normalize each row (Dawid & Skene 1979, Eq. 2.3), after adding `added` answers of the average rater to it.
 
-    NaN for a class that no answer is expected of.
+    NaN for a class with no expected answer.
 
     Examples
     --------
@@ -138,7 +139,7 @@ def own_confusion(expected: NDArray[np.float64], added: float) -> NDArray[np.flo
 
 
 def one_coin(expected: NDArray[np.float64], added: float) -> NDArray[np.float64]:
-    """One probability of being right for all classes of a rater; every wrong answer is as likely as any other.
+    """Estimate one probability of a right answer per rater, for all classes; all wrong answers are equally likely.
 
     Examples
     --------
@@ -154,25 +155,25 @@ def one_coin(expected: NDArray[np.float64], added: float) -> NDArray[np.float64]
 
 
 def _shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Shares of the last axis; NaN where it sums to 0."""
+    """Compute the shares along the last axis; NaN where it sums to 0."""
     whole = counts.sum(axis=-1, keepdims=True)
     return np.asarray(counts / np.where(whole > 0, whole, np.nan))
 
 
 def expectation_maximisation(patterns: Patterns, shares: Shares, added: float, iterations: int) -> Expectation:
-    """Confusion and prior from probabilities, probabilities from these, until they no longer change (`SETTLED`).
+    """Alternate estimates of confusion and prior with those of class probabilities until convergence (`SETTLED`).
 
-    Begins with the shares of the answers of each item. With nothing added no step lowers the likelihood.
+    The start is the share of the answers of each item. If nothing is added, no step lowers the likelihood.
 
     Parameters
     ----------
     patterns : Patterns
-        At least one.
+        At least one pattern.
     shares : Shares
     added : float
-        How many answers of the average rater are added to those of each for each class.
+        Number of answers of the average rater that are added to those of each rater, for each class.
     iterations : int
-        At most, and at least 1.
+        Maximum number, at least 1.
 
     Examples
     --------
@@ -198,9 +199,9 @@ def _probability(
     prior: NDArray[np.float64],
     otherwise: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """(P, K) of each class, given the answers (Eq. 2.5); the old ones where no class is possible."""
+    """Compute the class probabilities (P, K) given the answers (Eq. 2.5); the old ones if no class is possible."""
     with np.errstate(divide="ignore"):  # the logarithm of 0: impossible
-        logs, log_prior = np.log(np.nan_to_num(confusion, nan=1.0)), np.log(prior)  # NaN: nobody is of that class
+        logs, log_prior = np.log(np.nan_to_num(confusion, nan=1.0)), np.log(prior)  # NaN: no item has that class
     by_answer = np.ascontiguousarray(logs.swapaxes(1, 2)).reshape(-1, patterns.classes)
     scores = np.asarray(patterns.table @ by_answer)
     scores += log_prior

@@ -1,4 +1,4 @@
-"""Everything that image-level labels say about how far raters agree, in one call."""
+"""Complete analysis of the agreement on image-level labels, in one call."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ if TYPE_CHECKING:
 
 
 MOST_CURVES = 12
-"""Questions with a running curve: the exclusive groups, then the concepts most often chosen."""
+"""Maximum number of questions with a running curve: exclusive groups first, then the concepts chosen most often."""
 
 STEPS = 50
-"""Points of a running curve."""
+"""Number of points of a running curve."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QuestionCurve(Result):
-    """What lies behind one question. R raters.
+    """Details of one question. R raters.
 
     Figures: ``"cohen"``, ``"running"``, ``"independence"``.
 
@@ -62,9 +62,9 @@ class QuestionCurve(Result):
     cohen : (R, R) float64
         Cohen's kappa of every two raters.
     curve : RunningCurve
-        Agreement as answers arrived.
+        Agreement over time, as answers arrived.
     independence : Independence
-        Whether agreement depends on how many answers an item has.
+        Test whether agreement depends on how many answers an item has.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class QuestionCurve(Result):
         return f"Cohen's kappa of every two of {number_of(len(self.raters), 'rater')}: {self.question}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for every two raters: Cohen's kappa."""
+        """Return one row for every two raters: Cohen's kappa."""
         import pandas as pd
 
         one, other = np.triu_indices(len(self.raters), 1)
@@ -97,7 +97,7 @@ class QuestionCurve(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QuestionGrades(Result):
-    """The coefficients of one question with labels that have an order, or are numbers.
+    """Coefficients of one question whose labels have an order or are numbers.
 
     Figures: ``"coefficients"``.
 
@@ -105,9 +105,9 @@ class QuestionGrades(Result):
     ----------
     question : str
     weighted : GradeAgreement
-        Alpha, AC2 and Conger's kappa, both with quadratic weights; without items.
+        Alpha; AC2 and Conger's kappa, both with quadratic weights; without items.
     correlation : IntraclassCorrelation
-        Of the numbers; where an order is stated, of the positions in it.
+        Intraclass correlation of the numbers; with a stated order, of the positions in it.
 
     Examples
     --------
@@ -125,9 +125,9 @@ class QuestionGrades(Result):
 
     @classmethod
     def of(cls, table: LabelTable, question: str, levels: Levels, bootstrap: int, seed: int) -> QuestionGrades:
-        """The coefficients of a question with these levels."""
+        """Compute the coefficients of a question with these levels."""
         numbers = levels.numbers(table.values(question))
-        order = list(range(len(table.options(question)))) if levels.is_stated else None  # also grades that nobody gave
+        order = list(range(len(table.options(question)))) if levels.is_stated else None  # includes unused grades
         found = grade_agreement(numbers, levels.metric, order=order, bootstrap=bootstrap, seed=seed)
         return cls(question, found.without_items(), intraclass_correlation(numbers, bootstrap, seed))
 
@@ -138,7 +138,7 @@ class QuestionGrades(Result):
         return f"{plain(self.question)}: {self.weighted.metric} alpha {alpha}; {self.correlation.headline}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a coefficient."""
+        """Return one row per coefficient."""
         import pandas as pd
 
         forms = self.correlation.to_pandas().rename(columns={"form": "coefficient"})
@@ -147,7 +147,7 @@ class QuestionGrades(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelFindings(Parts):
-    """How far raters agree on image-level labels.
+    """Agreement of raters on image-level labels.
 
     Figures: ``"agreement"``, ``"majority"``, ``"accuracy"``, ``"items"``, ``"disputes"``, ``"breaches"``, ``"table"``,
     ``"teams"``, ``"rejection"``; the last two where there are teams and rejected answers.
@@ -155,29 +155,29 @@ class LabelFindings(Parts):
     Parameters
     ----------
     agreement : LabelAgreement
-        Per question.
+        Agreement per question.
     majority : MajorityAgreement
-        Per concept and item, in both readings.
+        Agreement with the majority per concept and item, in both readings.
     accuracy : RaterAccuracy
-        Of every two raters, and of each to the majority and the reference.
+        Accuracy of every two raters, and of each relative to the majority and the reference.
     items : ItemAccuracy
-        The same of each item.
+        Accuracy per item.
     disputes : Disputes
         Items and questions that are not unanimous.
     breaches : GroupBreaches
         Answers with none or several of an exclusive group.
     table : LabelTable
-        The answers that count: without those that were rejected.
+        Answers that count, without rejected ones.
     curves : tuple of QuestionCurve
-        Of at most `MOST_CURVES` questions.
+        Details of at most `MOST_CURVES` questions.
     teams : TeamComparison, optional
     rejection : Rejection, optional
     truth : tuple of LabelTruth
-        Who is right, of each question; empty where that was not asked for.
+        Estimated ground truth of each question; empty if it was not requested.
     grades : tuple of QuestionGrades
-        Of each question with another metric than the nominal one.
+        Coefficients of each question with a metric other than nominal.
     directions : tuple of GradeDirection
-        Who grades higher or lower, of each such question and of those whose labels are numbers.
+        Raters who grade higher or lower, for each such question and those whose labels are numbers.
 
     Examples
     --------
@@ -206,7 +206,7 @@ class LabelFindings(Parts):
 
 @dataclass(frozen=True, kw_only=True)
 class FindingsSettings(LabelSettings):
-    """What decides the findings about image-level labels."""
+    """Settings of the findings about image-level labels."""
 
     teams: Teams = None
     reject_broken: Broken = False
@@ -216,7 +216,7 @@ class FindingsSettings(LabelSettings):
         str | None,
         Option(
             "Who is right",
-            "Estimate the class of each item and the skill of each rater, who answer as the model says "
+            "Estimate the class of each item and the skill of each rater, with a model of how raters answer "
             "(`dawid_skene`).",
             choices=MODELS,
         ),
@@ -224,13 +224,13 @@ class FindingsSettings(LabelSettings):
 
     @property
     def rejection(self) -> RejectionSettings:
-        """Which answers are rejected before anything is computed."""
+        """Rules by which answers are rejected before anything is computed."""
         return self.part(RejectionSettings, broken=self.reject_broken)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FindingsArguments(FindingsSettings):
-    """What `label_findings` takes: its settings, known truth as in `rater_accuracy`, and who is told of progress."""
+    """Arguments of `label_findings`: its settings, ground truth as in `rater_accuracy`, and a progress callback."""
 
     reference: Reference | None = None
     progress: Callable[[float, str], object] = lambda *_: None
@@ -238,15 +238,15 @@ class FindingsArguments(FindingsSettings):
 
 @takes(FindingsArguments)
 def label_findings(table: LabelTable, settings: FindingsArguments) -> LabelFindings:
-    """Everything about the agreement on image-level labels.
+    """Compute everything about the agreement on image-level labels.
 
     Parameters
     ----------
     table : LabelTable
     reference : optional
-        Known truth, as in `rater_accuracy`.
+        Ground truth, as in `rater_accuracy`.
     progress : callable
-        Told the share that is done, and what is next.
+        Called with the fraction completed, and the next step.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Agreement on grades in one result: alpha, and the weighted coefficients beside it, with intervals."""
+"""Agreement on grades in one result: alpha and the weighted coefficients, with intervals."""
 
 from __future__ import annotations
 
@@ -42,34 +42,34 @@ from kalos_core.text import plain
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GradeAgreement(Result):
-    """How far raters agree on grades: of items (`grade_agreement`), or of annotations (`attribute_agreement`).
+    """Agreement of raters on grades: of items (`grade_agreement`) or of annotations (`attribute_agreement`).
 
-    Table: one row a coefficient.
+    Table: one row per coefficient.
 
     Figures: ``"coefficients"``.
 
     Parameters
     ----------
     name : str
-        Of the attribute; "" where the grades are of items.
+        Name of the attribute; "" if the grades are of items.
     metric : str
-        Of alpha.
+        Metric of alpha.
     coefficient : (3,) object
         Alpha, Gwet's AC and Conger's kappa, with their metric or weights.
     value : (3,) float64, at most 1
-        NaN where undefined.
+        NaN if undefined.
     interval : (3, 2) float64
         95 % bootstrap interval; NaN without one.
     reason : (3,) object
-        Why a coefficient is undefined; "" where it is defined.
+        Reason why a coefficient is undefined; "" if it is defined.
     items : int
-        Items, or units, with at least two grades: the others count for nothing.
+        Number of items, or units, with at least two grades; the others are ignored.
     codes : (I, R) int
-        Grade that each rater gave each item, or unit of annotations: position in `grades`, -1 where none.
+        Grade that each rater gave each item, or unit of annotations: position in `grades`, -1 if there is none.
     grades : (K,) object
-        From lowest to highest.
+        Grades from lowest to highest.
     levels : (K,) float64
-        Their numbers; their positions where an order was stated, or for names.
+        Numbers of the grades; their positions if an order was stated, or for names.
 
     Examples
     --------
@@ -94,24 +94,24 @@ class GradeAgreement(Result):
 
     @property
     def alpha(self) -> float:
-        """Krippendorff's alpha; NaN where undefined."""
+        """Krippendorff's alpha; NaN if undefined."""
         return float(self.value[0])
 
     @property
     def alpha_interval(self) -> NDArray[np.float64]:
-        """(2,) of `alpha`."""
+        """(2,) interval of `alpha`."""
         return np.asarray(self.interval[0])
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """(I, R) the numbers of the grades, NaN where missing: as `nominal_alpha` and `intraclass_correlation` take."""
+        """(I, R) numbers of the grades, NaN where missing; input for `nominal_alpha` and `intraclass_correlation`."""
         return np.append(self.levels, np.nan)[self.codes]
 
     @property
     def differences(self) -> NDArray[np.float64]:
-        """(I,) how far the grades of two raters of an item are apart in the mean; NaN where fewer than two graded.
+        """(I,) mean difference of the grades of two raters of an item; NaN if fewer than two graded it.
 
-        For the nominal metric the share of pairs of raters who differ, else the mean of the differences of their
+        For the nominal metric, the share of pairs of raters who differ; otherwise, the mean difference of their
         `levels`.
 
         Examples
@@ -127,7 +127,7 @@ class GradeAgreement(Result):
         return divide(distance.of_raters(columns), number * (number - 1))
 
     def without_items(self) -> GradeAgreement:
-        """The same without the grades of each item, to be stored where those are stored already."""
+        """Return the same result without the grades of each item, for storage where those are already stored."""
         return replace(self, codes=self.codes[:0])
 
     @property
@@ -142,7 +142,7 @@ class GradeAgreement(Result):
 
 @checked
 def least_agreed_first(found: Iterable[GradeAgreement]) -> list[GradeAgreement]:
-    """By alpha, those without one last.
+    """Sort by alpha, with undefined values last.
 
     Examples
     --------
@@ -168,7 +168,7 @@ GradeOrder = Annotated[
     Sequence[str | float] | None,
     Option(
         "Order of grades",
-        "The values from lowest to highest; text has none of its own.",
+        "Values from lowest to highest; needed for text, which has no order of its own.",
         type="sequence, optional",
         check=lambda given, _: given,
     ),
@@ -177,7 +177,7 @@ GradeOrder = Annotated[
 
 @dataclass(frozen=True)
 class GradeSettings(Settings):
-    """How agreement on grades is computed."""
+    """Settings of agreement on grades."""
 
     metric: MetricName = "ordinal"
     _: KW_ONLY
@@ -189,10 +189,10 @@ class GradeSettings(Settings):
 
 @takes(GradeSettings)
 def grade_agreement(values: ArrayLike, settings: GradeSettings) -> GradeAgreement:
-    """Agreement of raters on grades: Krippendorff's alpha by a metric, weighted AC and kappa beside it.
+    """Compute the agreement of raters on grades: Krippendorff's alpha by a metric, and weighted AC and kappa.
 
-    For "nominal" the other coefficients are AC1 and the unweighted kappa of Conger. Neither is for measurements: of
-    more than `MOST_GRADES` different numbers there is alpha only.
+    For "nominal" the other coefficients are AC1 and the unweighted kappa of Conger. Neither is meant for measurements:
+    with more than `MOST_GRADES` different numbers, only alpha is computed.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def grade_agreement(values: ArrayLike, settings: GradeSettings) -> GradeAgreemen
     Raises
     ------
     InputError
-        As `nominal_alpha` and `conger_kappa`.
+        For the reasons of `nominal_alpha` and `conger_kappa`.
 
     Examples
     --------
@@ -224,16 +224,16 @@ def grade_agreement(values: ArrayLike, settings: GradeSettings) -> GradeAgreemen
 def agreement_of_grades(
     grades: Grades, settings: GradeSettings, group: NDArray[np.intp], name: str = "", same_raters: bool = True
 ) -> GradeAgreement:
-    """`grade_agreement` of grades, whole groups of items sampled with replacement.
+    """Compute `grade_agreement` of grades, with whole groups of items sampled with replacement.
 
     Parameters
     ----------
     group : (I,) int
-        Of each item.
+        Group of each item.
     name : str
-        Of the attribute.
+        Name of the attribute.
     same_raters : bool
-        Whether a column is the same rater in all items; there is no Conger's kappa else.
+        Whether a column is the same rater in all items; otherwise there is no Conger's kappa.
     """
     metric, weights = settings.metric, settings.weights
     is_nominal, how = metric == "nominal", weights if isinstance(weights, str) else "own weights"
@@ -252,7 +252,7 @@ def agreement_of_grades(
     why = NO_PAIR if not len(used) else MANY if len(grades.levels) > MOST_GRADES else ONE_GRADE
     reason = ["" if np.isfinite(each) else why for each in value]
     if not same_raters:
-        value[2], interval[2], reason[2] = np.nan, np.nan, "raters are local to their image: none has shares of grades"
+        value[2], interval[2], reason[2] = np.nan, np.nan, "undefined for raters that are local to their image"
     names = ("AC1", "Conger's kappa") if is_nominal else (f"AC2, {how}", f"Conger's kappa, {how}")
     return GradeAgreement(
         name=name,
@@ -269,16 +269,16 @@ def agreement_of_grades(
 
 
 MOST_GRADES = 256
-"""Different grades of which there are an AC and a kappa: measurements have more."""
+"""Maximum number of different grades for AC and kappa; measurements have more."""
 
-MANY = f"more than {MOST_GRADES} different grades, which are measurements: see intraclass_correlation"
+MANY = f"more than {MOST_GRADES} different grades: for measurements, use intraclass_correlation"
 
 NO_PAIR, ONE_GRADE = "no item has two grades", "all grades are the same, or of too few raters"
 
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """What three coefficients are made of, by groups (G,) of items, so that draws of groups only add it up.
+    """Sums of the three coefficients by groups (G,) of items, so that draws of groups only add them up.
 
     Parameters
     ----------
@@ -293,10 +293,10 @@ class _Sums:
         Counts of the grades of each item.
     pairable : sparse, optional
         (G, 1 + K) for alpha: disagreement of items as alpha weights it, and n_c. Ordinal distances depend on the items
-        drawn, so that for an ordinal metric it is (G, K * K) coincidences, or None where there are many grades.
+        drawn, so for an ordinal metric these are (G, K * K) coincidences, or None if there are many grades.
     linear : (G, 3 + K + R * K) sparse
-        Of items with two raters the mean disagreement, and how many; how many have a grade at all, and the shares of
-        the grades in them; how often each rater gave each grade.
+        For items with two raters: the sum of the mean disagreement, and their number. Then the number of items with any
+        grade, and the shares of the grades in them. Then how often each rater gave each grade.
     """
 
     grades: Grades
@@ -310,7 +310,7 @@ class _Sums:
 
     @classmethod
     def of(cls, grades: Grades, metric: str, distance: Distance, group: NDArray[np.intp]) -> _Sums:
-        """The sums of codes (I, R)."""
+        """Compute the sums of codes (I, R)."""
         codes, size = grades.codes, len(grades.levels)
         groups = int(group.max(initial=-1)) + 1
         found = tally_of_codes(codes, size)
@@ -332,7 +332,7 @@ class _Sums:
         return cls(grades, metric, distance, group, groups, found, pairable, _sparse(columns, shape))
 
     def coefficients(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(B, 3) alpha, AC and Conger's kappa if each group counts so many times (B, G)."""
+        """Compute alpha, AC and Conger's kappa (B, 3) if each group counts the given number of times (B, G)."""
         return np.column_stack([self._alphas(times), *self._weighted(times)])
 
     def _alphas(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -360,7 +360,7 @@ class _Sums:
 
 
 def _pairable_of(found: Tally, distance: Distance, group: NDArray[np.intp], groups: int) -> scipy.sparse.csr_array:
-    """(G, 1 + K) sum of the disagreement of the items of each group as alpha weights it, and n_c."""
+    """Sum the disagreement of the items of each group as alpha weights it, and n_c (G, 1 + K)."""
     apart = distance.of_items(found) / np.maximum(found.annotations - 1, 1)
     often = found.count * found.usable[found.item]
     columns = ((group, np.zeros(len(group), np.intp), apart), (group[found.item], 1 + found.category, often))
@@ -370,6 +370,6 @@ def _pairable_of(found: Tally, distance: Distance, group: NDArray[np.intp], grou
 def _sparse(
     columns: Sequence[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[Any]]], shape: tuple[int, int]
 ) -> scipy.sparse.csr_array:
-    """Entries of a table, row, column and amount; those of one cell are added."""
+    """Build a table from rows, columns and amounts; amounts in the same cell are added."""
     row, column, amount = (np.concatenate([part[side] for part in columns]) for side in range(3))
     return scipy.sparse.coo_array((amount.astype(np.float64), (row, column)), shape=shape).tocsr()

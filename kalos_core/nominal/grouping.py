@@ -1,4 +1,4 @@
-"""Which image-level labels exclude each other: as arguments, and as text."""
+"""Image-level labels that exclude each other, as arguments and as text."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Groups: TypeAlias = Mapping[str, Sequence[str]] | str | None
 """See `LabelTable.from_rows`."""
 
 SUGGESTED = "suggested"
-"""In place of groups: those that `suggest_groups` finds in the labels."""
+"""Value of `groups` that stands for the groups that `suggest_groups` finds in the labels."""
 
 
 class GroupRecord(TypedDict):
-    """A group of labels of which exactly one is to be chosen."""
+    """Group of labels of which exactly one must be chosen."""
 
     name: str
     labels: list[str]
 
 
 def named_lists(given: Any, name: str) -> dict[str, list[Any]]:
-    """Names with a list each, such as groups with their labels.
+    """Check names with a list each, such as groups with their labels.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def named_lists(given: Any, name: str) -> dict[str, list[Any]]:
 
 
 def check_grouping(groups: Any, name: str = "groups") -> Groups:
-    """Which labels exclude each other: a name for all of them, names with their labels, or None."""
+    """Check which labels exclude each other: a name for all of them, names with their labels, or None."""
     return groups if groups is None or isinstance(groups, str) else named_lists(groups, name)
 
 
@@ -49,7 +49,7 @@ Grouping = Annotated[
     Groups,
     Option(
         "Labels that exclude each other",
-        "Labels that exclude each other. A name: all labels do; a mapping of names to labels: those of each; None: "
+        "Labels that exclude each other. A name: all labels; a mapping of names to labels: those of each name; None: "
         "none.",
         type="str, mapping or None",
         check=check_grouping,
@@ -69,12 +69,12 @@ Teams = Annotated[
 
 @checked
 def read_groups(text: str | None) -> dict[str, list[str]]:
-    """Names with their labels, from a text such as ``"place: indoor, outdoor; time: day, night"``.
+    """Parse names with their labels from a text such as ``"place: indoor, outdoor; time: day, night"``.
 
     Raises
     ------
     InputError
-        For a part without a name or a label, and a name given twice.
+        For a part without a name or a label, or a name given twice.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Exclusive groups: who chose none, or several, where exactly one was to be chosen."""
+"""Exclusive groups: answers that chose none or several labels where exactly one is required."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class GroupBreaches(Result):
     answer, group : (B,) int
         Codes of the answer and the group.
     chosen : (B,) int
-        How many of its concepts: 0, or 2 and more.
+        Number of its concepts that were chosen: 0, or at least 2.
 
     Examples
     --------
@@ -50,13 +50,13 @@ class GroupBreaches(Result):
         return len(self.answer)
 
     def by_rater(self) -> dict[str, int]:
-        """How many each rater has, the most first."""
+        """Return the number of breaches of each rater, largest first."""
         times = np.bincount(self.table.rater[self.answer], minlength=len(self.table.raters))
         order = np.argsort(-times, kind="stable")
         return {str(self.table.raters[code]): int(times[code]) for code in order if times[code]}
 
     def raise_if_any(self) -> None:
-        """Raise `InputError` listing the first five answers and the number of all."""
+        """Raise `InputError` that lists the first five answers and the total number."""
         table = self.table
         problems = Problems("labels")
         for answer, group, chosen in zip(self.answer, self.group, self.chosen, strict=True):
@@ -74,10 +74,10 @@ class GroupBreaches(Result):
 
 @checked
 def check_groups(table: LabelTable) -> GroupBreaches:
-    """Validate that each answer chose exactly one concept of each exclusive group (Nowak & Rüger §3.2, §3.3).
+    """Check that each answer chose exactly one concept of each exclusive group (Nowak & Rüger §3.2, §3.3).
 
     A group of which an answer leaves a concept open is not answered. Answers found here count as missing for that
-    group in every metric, and nowhere else; ``check_groups(table).raise_if_any()`` refuses them instead.
+    group in every metric, and nowhere else. To reject them instead, use ``check_groups(table).raise_if_any()``.
 
     Parameters
     ----------

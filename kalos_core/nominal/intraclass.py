@@ -1,4 +1,4 @@
-"""Intraclass correlation: how much of the variance of numbers is between items, and not between their raters."""
+"""Intraclass correlation: share of the variance of numbers that is between items, not between their raters."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from kalos_core.resampling import draws_of_kinds
 from kalos_core.results import Result
 
 FORMS = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
-"""Of one grade and of the mean of k; 1: each item has raters of its own, 2: raters are a sample, 3: the only ones."""
+"""Forms of one grade and of the mean of k. 1: each item has its own raters; 2: raters are a sample; 3: are fixed."""
 
 TAIL = 0.025
-"""Of the F distribution outside of either end of an interval."""
+"""Probability of the F distribution outside either end of an interval."""
 
-SAME_ITEMS = "items do not differ beyond their raters: no variance is left to divide by"
+SAME_ITEMS = "items do not differ more than their raters: there is no variance to divide by"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntraclassCorrelation(Result):
-    """The result of `intraclass_correlation`.
+    """Result of `intraclass_correlation`.
 
-    Table: one row a form.
+    Table: one row per form.
 
     Figures: ``"forms"``.
 
@@ -40,17 +40,17 @@ class IntraclassCorrelation(Result):
     form : (6,) object
         `FORMS`.
     value : (6,) float64, at most 1
-        NaN where undefined.
+        NaN if undefined.
     interval : (6, 2) float64
-        95 %.
+        95 % interval.
     reason : (6,) object
-        Why a form is undefined; "" where it is defined.
+        Reason why a form is undefined; "" if it is defined.
     items : int
-        With at least two grades: the others are left out.
+        Number of items with at least two grades; the others are left out.
     raters : float
-        k: grades of an item; where their number differs, the k of the one-way analysis, a little below their mean.
+        k: grades per item. If their number differs, the k of the one-way analysis, which is slightly below their mean.
     method : str
-        Of the intervals: "F" where every item has a grade of every rater, else "bootstrap" over items.
+        Method of the intervals: "F" if every item has a grade of every rater, else "bootstrap" over items.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class IntraclassCorrelation(Result):
 
     @property
     def usual(self) -> int:
-        """The place of ICC(2,1), or of ICC(1,1) where some items lack a grade."""
+        """Index of ICC(2,1), or of ICC(1,1) if some items lack a grade."""
         return 1 if np.isfinite(self.value[1]) else 0
 
     @property
@@ -85,13 +85,13 @@ class IntraclassCorrelation(Result):
 
 @takes(BootstrapSettings)
 def intraclass_correlation(values: ArrayLike, settings: BootstrapSettings) -> IntraclassCorrelation:
-    """Intraclass correlations of numbers, single and average, in the six forms of Shrout & Fleiss (1979).
+    """Compute intraclass correlations of numbers, single and average, in the six forms of Shrout & Fleiss (1979).
 
-    Items with fewer than two grades are left out. Where every other item has a grade of every rater, all forms are
-    those of the two-way analysis of variance, and intervals are those of the F distribution (Shrout & Fleiss 1979;
-    McGraw & Wong 1996, Table 7). Where grades are missing, two-way forms are undefined, and the one-way ones are those
-    of items with unequal numbers of grades: k is (N - sum k_i² / N) / (n - 1) for k_i grades of n items, N in all
-    (Donner 1986), and intervals are percentiles of a bootstrap over items.
+    Items with fewer than two grades are left out. If every other item has a grade of every rater, all forms are those
+    of the two-way analysis of variance, with intervals of the F distribution (Shrout & Fleiss 1979; McGraw & Wong 1996,
+    Table 7). If grades are missing, two-way forms are undefined, and the one-way forms are those of items with unequal
+    numbers of grades. Then k is (N - sum k_i² / N) / (n - 1) for k_i grades of n items, N in total (Donner 1986), and
+    intervals are percentiles of a bootstrap over items.
 
     Parameters
     ----------
@@ -105,11 +105,11 @@ def intraclass_correlation(values: ArrayLike, settings: BootstrapSettings) -> In
     Raises
     ------
     InputError
-        For no table, or values that are no numbers.
+        If `values` is not a table, or has values that are not numbers.
 
     Examples
     --------
-    Six items and four raters of Shrout & Fleiss (1979, Table 2):
+    Six items and four raters from Shrout & Fleiss (1979, Table 2):
 
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     >>> found = intraclass_correlation(table)
@@ -126,7 +126,7 @@ def intraclass_correlation(values: ArrayLike, settings: BootstrapSettings) -> In
     if len(codes) < 2:
         return _undefined("fewer than two items with two grades", len(codes), codes.shape[1])
     levels = grades.levels - grades.levels[0]
-    levels = levels / (levels[-1] or 1)  # neither squares nor sums of them are too large
+    levels = levels / (levels[-1] or 1)  # avoids overflow of squares and their sums
     numbers = np.where(codes >= 0, np.append(levels, 0)[codes], np.nan)
     if np.nanmin(numbers) == np.nanmax(numbers):
         return _undefined("all grades are equal", *numbers.shape)
@@ -141,7 +141,7 @@ def _undefined(reason: str, items: int, raters: int) -> IntraclassCorrelation:
 
 
 def _two_way(numbers: NDArray[np.float64]) -> IntraclassCorrelation:
-    """All forms of complete numbers (n, k)."""
+    """Compute all forms of complete numbers (n, k)."""
     n, k = numbers.shape
     whole, of_item, of_rater = numbers.mean(), numbers.mean(axis=1, keepdims=True), numbers.mean(axis=0)
     between = k * ((of_item - whole) ** 2).sum() / (n - 1)
@@ -172,7 +172,7 @@ def _quantile(of: float, against: float) -> float:
 
 
 def _ends_of_ratio(between: float, other: float, df: float, other_df: float, k: int) -> tuple[float, float]:
-    """Ends of a form that rests on one ratio F = between / other."""
+    """Compute the interval of a form that depends on a single ratio F = between / other."""
     if not other:
         return (1.0, 1.0) if between else (math.nan, math.nan)
     ratio = between / other
@@ -181,7 +181,7 @@ def _ends_of_ratio(between: float, other: float, df: float, other_df: float, k: 
 
 
 def _ends_of_sample(between: float, raters: float, error: float, value: float, n: int, k: int) -> tuple[float, float]:
-    """Ends of ICC(2,1), with Satterthwaite's degrees of freedom (Shrout & Fleiss 1979, p. 424)."""
+    """Compute the interval of ICC(2,1), with Satterthwaite's degrees of freedom (Shrout & Fleiss 1979, p. 424)."""
     if not error and not raters:
         return (1.0, 1.0) if between else (math.nan, math.nan)
     of_raters, of_error = k * value * raters, (n * (1 + (k - 1) * value) - k * value) * error
@@ -195,7 +195,7 @@ def _ends_of_sample(between: float, raters: float, error: float, value: float, n
 
 
 def _one_way(numbers: NDArray[np.float64], replicates: int, seed: int) -> IntraclassCorrelation:
-    """The one-way forms of numbers (n, R) of which some are missing."""
+    """Compute the one-way forms of numbers (n, R) of which some are missing."""
     given = ~np.isnan(numbers)
     count = given.sum(axis=1)
     there = np.where(given, numbers - numbers[given].mean(), 0)
@@ -216,7 +216,7 @@ def _one_way(numbers: NDArray[np.float64], replicates: int, seed: int) -> Intrac
 
 
 def _one_way_of(sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(B, 2) single and average from sums over items (B, 6), and the k of each."""
+    """Compute the single and average form (B, 2) from sums over items (B, 6), and the k of each."""
     items, count, squares, amount, between, within = sums.T
     with np.errstate(divide="ignore", invalid="ignore"):
         raters = (count - squares / count) / (items - 1)

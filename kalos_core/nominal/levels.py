@@ -1,4 +1,4 @@
-"""Which metric alpha of each question has, and where its categories lie then."""
+"""Metric of alpha for each question, and the positions of its categories."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MetricName = Annotated[
 ]
 
 Metric = str | Mapping[str, str]
-"""A name in `METRICS` for all exclusive groups, or of each group its own: those that are not named are nominal."""
+"""A name in `METRICS` for all exclusive groups, or one for each group; groups without one are nominal."""
 
 Order = Sequence[str] | Mapping[str, Sequence[str]]
-"""Categories from lowest to highest: of the one group with an ordinal metric, or by group."""
+"""Categories from lowest to highest: for the one group with an ordinal metric, or by group."""
 
 
 def _order(order: Any, name: str) -> Order | None:
@@ -41,8 +41,8 @@ MetricOfGroups = Annotated[
     Metric,
     Option(
         "What makes answers differ, for alpha",
-        "Metric of groups of labels that are grades: one name, or one for each group; those without one are nominal. "
-        "Names that are numbers are these numbers. All other coefficients are nominal.",
+        "Metric of groups of labels that are grades: one name, or one for each group; groups without one are nominal. "
+        "Names that are numbers count as these numbers. All other coefficients are nominal.",
         type="name in `METRICS`, or mapping group -> name",
     ),
 ]
@@ -51,7 +51,7 @@ OrderOfGroups = Annotated[
     Order | None,
     Option(
         "Order of labels",
-        "Labels from lowest to highest, for the group with an ordinal metric or by group; needed where names are no "
+        "Labels from lowest to highest, for the group with an ordinal metric or by group; needed if names are not "
         "numbers.",
         type="sequence, or mapping group -> sequence, optional",
         check=_order,
@@ -61,17 +61,17 @@ OrderOfGroups = Annotated[
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """The metric of a question.
+    """Metric of a question, and its levels.
 
     Parameters
     ----------
     metric : name in `METRICS`
     position : (K,) int
-        Where each option stands among ascending ones.
+        Position of each option in ascending order.
     levels : (K,) float64, ascending
-        Their numbers; where an order is stated, their positions in it.
+        Numbers of the options; if an order is stated, their positions in it.
     is_stated : bool
-        Whether an order is.
+        Whether an order is stated.
     """
 
     metric: str = "nominal"
@@ -80,13 +80,13 @@ class Levels:
     is_stated: bool = False
 
     def alpha(self, found: Tally) -> float:
-        """Krippendorff's alpha of counts of the options."""
+        """Compute Krippendorff's alpha of counts of the options."""
         if self.position is None:
             return alpha_of_counts(found)
         return alpha_of_counts(replace(found, category=self.position[found.category]), self.metric, levels=self.levels)
 
     def numbers(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-        """(I, R) the number of each option, NaN where there is none; of a nominal question its code.
+        """Return the number (I, R) of each option, NaN if there is none; for a nominal question, its code.
 
         Examples
         --------
@@ -99,15 +99,15 @@ class Levels:
 
 
 def question_levels(table: LabelTable, metric: Metric = "nominal", order: Order | None = None) -> dict[str, Levels]:
-    """Question -> its metric, of those that are not nominal.
+    """Return the metric and levels of each question that is not nominal.
 
-    Names of categories that are numbers are those numbers, unless an order is stated.
+    Names of categories that are numbers count as those numbers, unless an order is stated.
 
     Raises
     ------
     InputError
-        For a metric or group that is not there, an order that is not of the categories of its group or of a group
-        without an ordinal metric, and categories that are no numbers where these are needed.
+        For an unknown metric or group; an order without the categories of its group, or for a group without an ordinal
+        metric; and categories that are not numbers where these are needed.
 
     Examples
     --------
@@ -133,11 +133,11 @@ def question_levels(table: LabelTable, metric: Metric = "nominal", order: Order 
 
 
 LEAST_GRADES = 3
-"""Categories whose names are different numbers, from which on they are taken for grades."""
+"""Minimum number of categories, with names that are different numbers, to count as grades."""
 
 
 def numbered_levels(table: LabelTable) -> dict[str, Levels]:
-    """Question -> the numbers that its categories are, of exclusive groups with at least `LEAST_GRADES` such names.
+    """Return the numbers of the categories of each exclusive group with at least `LEAST_GRADES` such names.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def numbered_levels(table: LabelTable) -> dict[str, Levels]:
 
 
 def _orders(order: Order | None, ordinal: list[str]) -> Mapping[str, Sequence[str]]:
-    """Group -> its order."""
+    """Return the order of each group."""
     if order is None:
         return {}
     if not isinstance(order, Mapping):

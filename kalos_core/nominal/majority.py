@@ -1,4 +1,4 @@
-"""The majority: what most raters chose, where they tie, and how far raters agree with it."""
+"""Majority votes, their ties, and the agreement of raters with the majority."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ UNDECIDED = -1
 """Winner of an item without annotations, or with a tie."""
 
 MERGED = "majority"
-"""Name of the rater that `merge_raters` makes."""
+"""Name of the rater that `merge_raters` creates."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Majority(Result):
-    """The majority vote of one question on I items.
+    """Majority vote of one question on I items.
 
-    Table: one row an item.
+    Table: one row per item.
 
     Figures: ``"shares"``.
 
     Parameters
     ----------
     winner : (I,) int
-        Category with most votes; `UNDECIDED` for a tie and without votes.
+        Category with the most votes; `UNDECIDED` for a tie or without votes.
     votes : (I,) int
-        How many votes it has, or each of those that tie.
+        Number of its votes, or of the votes of each category in a tie.
     annotations : (I,) int
-        Votes in all.
+        Number of all votes.
     tied : (I,) bool
         Whether several categories have the most votes.
 
@@ -64,12 +64,12 @@ class Majority(Result):
 
     @property
     def share(self) -> NDArray[np.float64]:
-        """(I,) share of the votes that the winner has, or each of those that tie; NaN without votes."""
+        """(I,) share of the votes for the winner, or for each category in a tie; NaN without votes."""
         return np.asarray(self.votes / np.where(self.annotations > 0, self.annotations, np.nan))
 
     @property
     def ties(self) -> int:
-        """How many items have no winner because several categories tie."""
+        """Number of items without a winner because several categories tie."""
         return int(self.tied.sum())
 
     @property
@@ -80,7 +80,7 @@ class Majority(Result):
 
 @checked
 def majority_vote(counts: Counts) -> Majority:
-    """The category with most votes of each item (plurality); a tie is an outcome of its own, never decided by order.
+    """Find the category with the most votes of each item (plurality); ties are reported, never decided by order.
 
     Parameters
     ----------
@@ -109,21 +109,21 @@ def majority_vote(counts: Counts) -> Majority:
 
 @checked
 def merge_raters(table: LabelTable, name: str = MERGED) -> LabelTable:
-    """The majority of all raters as one rater's labels, concept by concept, group by group.
+    """Merge all raters into one rater with the majority of labels, concept by concept, group by group.
 
-    A tie is left open (`LabelTable.unanswered`): as many chose an optional concept as did not, or several concepts of a
-    group have the most votes. So is what no rater answered.
+    A tie is left open (`LabelTable.unanswered`): exactly half of the raters chose an optional concept, or several
+    concepts of a group have the most votes. A question that no rater answered is left open as well.
 
     Parameters
     ----------
     table : LabelTable
     name : str
-        Of the one rater of the result.
+        Name of the one rater of the result.
 
     Returns
     -------
     LabelTable
-        Of all items that somebody labelled.
+        Answers for all items that any rater labelled.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def merge_raters(table: LabelTable, name: str = MERGED) -> LabelTable:
         decided = np.flatnonzero(vote.winner >= 0)
         chosen.append(np.column_stack([decided, members[vote.winner[decided]]]))
         rest = item[vote.winner[item] < 0]
-        undecided.append(np.column_stack([rest, np.full(len(rest), members[0])]))  # which leaves the whole group open
+        undecided.append(np.column_stack([rest, np.full(len(rest), members[0])]))  # leaves the whole group open
     chosen_labels, left_open = (np.concatenate(part) for part in (chosen, undecided))
     concepts = max(len(table.concepts), 1)
     left_open = np.column_stack(np.divmod(np.unique(left_open[:, 0] * concepts + left_open[:, 1]), concepts))
@@ -164,21 +164,21 @@ def merge_raters(table: LabelTable, name: str = MERGED) -> LabelTable:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MajorityLabels(Result):
-    """What most raters chose, N labels on items, each with the share of the raters who chose it.
+    """Labels chosen by a majority: N labels of items, each with the share of the raters who chose it.
 
-    Table: one row a label, with codes of the table.
+    Table: one row per label, with codes of the table.
 
     Figures: ``"shares"``.
 
     Parameters
     ----------
     item, concept : (N,) int
-        Codes, ordered by item.
+        Codes, sorted by item.
     share : (N,) float64
-        Of the raters who decided on the concept, or answered its group.
+        Share of the raters who decided on the concept, or answered its group.
     tied : (N,) bool
-        Whether it is open: an optional concept that as many chose as did not, and every concept that somebody chose of
-        a group of which several have the most votes.
+        Whether the label is open: an optional concept that exactly half of the raters chose, or any chosen concept of a
+        group of which several have the most votes.
 
     Examples
     --------
@@ -205,7 +205,7 @@ class MajorityLabels(Result):
 
 @checked
 def majority_labels(table: LabelTable) -> MajorityLabels:
-    """The labels of `merge_raters` with their shares, and those that a tie leaves open.
+    """Return the labels of `merge_raters` with their shares, and those that a tie leaves open.
 
     Parameters
     ----------
@@ -240,26 +240,26 @@ def majority_labels(table: LabelTable) -> MajorityLabels:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MajorityAgreement(Result):
-    """How many raters agree with the majority, by concept and by item, in both readings of a decision.
+    """Share of raters who agree with the majority, by concept and by item, in both readings of a decision.
 
-    Table: one row a concept.
+    Table: one row per concept.
 
     Figures: ``"concepts"``.
 
     Parameters
     ----------
     concepts, group : (C,) object
-        Names, and the group each belongs to; None for an optional concept.
+        Names, and the group of each concept; None for an optional concept.
     concept_all, concept_chosen : (C,) float64
-        Mean over items of the share of raters in the majority, in [0.5, 1]: over all items, and over those where
-        somebody chose the concept; NaN where there is none.
+        Mean over items of the share of raters in the majority, in [0.5, 1]: over all items, and over those where any
+        rater chose the concept; NaN if there are none.
     concept_items : (C,) int
-        On how many items somebody chose the concept.
+        Number of items on which any rater chose the concept.
     items : (I,) object
     item_all, item_chosen : (I,) float64
-        The same of each item, over all concepts and over those somebody chose.
+        The same for each item: over all concepts, and over those that any rater chose.
     item_concepts : (I,) int
-        How many concepts somebody chose.
+        Number of concepts that any rater chose.
 
     Examples
     --------
@@ -284,12 +284,12 @@ class MajorityAgreement(Result):
 
     @property
     def means(self) -> dict[str, float]:
-        """Mean of each of the four over concepts or items where it is defined."""
+        """Mean of each of the four shares over the concepts or items where it is defined."""
         names = ("concept_all", "concept_chosen", "item_all", "item_chosen")
         return {name: mean_of_finite(getattr(self, name)) for name in names}
 
     def without_items(self) -> MajorityAgreement:
-        """The numbers of the concepts alone.
+        """Return the numbers of the concepts alone.
 
         Examples
         --------
@@ -311,18 +311,19 @@ class MajorityAgreement(Result):
         )
 
     def items_to_pandas(self) -> pd.DataFrame:
-        """One row an item."""
+        """Return one row per item."""
         return self._frame("item:items all:item_all chosen:item_chosen concepts:item_concepts")
 
 
 @checked
 def majority_agreement(table: LabelTable | Sharded[LabelTable]) -> MajorityAgreement:
-    """Agreement with the majority per concept and per item (Nowak & Rüger §5.1, Figure 4).
+    """Compute the agreement with the majority per concept and per item (Nowak & Rüger §5.1, Figure 4).
 
-    For each item and concept, the share of raters who decided as most did: chose it, or did not. Read with
-    *selection and deselection* as decisions, the mean is over all items; read with *selection* only, over those where
-    at least one rater chose the concept. A concept nobody chose is undefined in the second (the paper draws 0 there). A
-    tie has share 0.5, whoever wins. An answer that breaks a group does not decide on its concepts.
+    For each item and concept, it is the share of raters who decided like the majority: chose the concept, or did not.
+    If
+    *selection and deselection* count as decisions, the mean is over all items. If only *selection* counts, it is over
+    items where at least one rater chose the concept. A concept that no rater chose is then undefined (the paper plots
+    0). A tie has share 0.5, whoever wins. An answer that breaks a group does not decide on its concepts.
 
     Parameters
     ----------
@@ -350,7 +351,7 @@ def majority_agreement(table: LabelTable | Sharded[LabelTable]) -> MajorityAgree
     item_loss = total(votes.item, loss, len(known.items))
     return MajorityAgreement(
         concepts=known.concepts,
-        group=object_array([*known.groups, None])[known.group_of],  # `OPTIONAL` is the last
+        group=object_array([*known.groups, None])[known.group_of],  # `OPTIONAL` (-1) selects the last
         concept_all=1 - divide(concept_loss, concept_items),
         concept_chosen=1 - divide(concept_loss, by_concept),
         concept_items=by_concept,

@@ -1,4 +1,4 @@
-"""Agreement on every question of a table of labels: exclusive groups, and optional concepts one by one."""
+"""Agreement on every question of a table of labels: exclusive groups, and each optional concept."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from kalos_core.sparse.weights import WeightName
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelAgreement(Result):
-    """Agreement on each of Q questions, exclusive groups and optional concepts alike.
+    """Agreement on each of Q questions, which are exclusive groups and optional concepts.
 
-    Table: one row a question.
+    Table: one row per question.
 
     Figures: ``"questions"``.
 
@@ -48,37 +48,37 @@ class LabelAgreement(Result):
     question : (Q,) object
         Names of groups and optional concepts, in the order of the table.
     exclusive : (Q,) bool
-        Whether it is a group.
+        Whether the question is a group.
     options : (Q,) int
-        Between how many categories raters choose.
+        Number of categories that raters choose from.
     spa : (Q,) float64
         Sparse probability of agreement.
     spa_interval : (Q, 2) float64
         95 % bootstrap interval over items.
     alpha, fleiss, free_marginal, ac1 : (Q,) float64
-        Chance-corrected, each as the function of its name (`gwet_ac1`); NaN where undefined.
+        Chance-corrected coefficients, each by the function of its name (`gwet_ac1`); NaN if undefined.
     free_marginal_interval : (Q, 2) float64
         95 % bootstrap interval over items.
     cohen : (Q,) float64
         Mean of Cohen's kappa over the pairs of raters for whom it is defined (`cohen_matrices`).
     spa_flat : (Q,) float64
-        Sparse probability of agreement with equal weights, and
+        Sparse probability of agreement with equal weights.
     doubtful : (Q,) bool
-        whether agreement depends on how many answers an item has, so that other weights than equal ones are biased
+        Whether agreement depends on how many answers an item has, so that weights other than equal ones are biased
         (`SparseAgreement.independence`).
     reason : (Q,) object
-        Why a coefficient is undefined; "" where all are defined.
+        Reason why a coefficient is undefined; "" if all are defined.
     items : (Q,) int
-        Items with two raters.
+        Number of items with at least two raters.
     answers : (Q,) int
     ties : (Q,) int
-        Items on which the majority is undecided.
+        Number of items on which the majority is undecided.
     chosen : (Q,) int
-        How often an optional concept was chosen, or the group answered at all.
+        How often an optional concept was chosen, or the group was answered.
     breaches : int
-        Answers left out of a group of which they chose none or several (`check_groups`).
+        Number of answers left out of a group of which they chose none or several (`check_groups`).
     metric : (Q,) object
-        Of `alpha`, as in `METRICS`; "nominal" unless given.
+        Metric of `alpha`, as in `METRICS`; by default "nominal".
 
     Examples
     --------
@@ -124,11 +124,11 @@ class LabelAgreement(Result):
 
     @property
     def bands(self) -> NDArray[np.object_]:
-        """(Q,) what each free-marginal kappa means (`landis_koch`)."""
+        """(Q,) free-marginal kappas in words (`landis_koch`)."""
         return object_array([landis_koch(value) for value in self.free_marginal])
 
     def mean_kappa(self, exclusive: bool) -> float:
-        """Mean free-marginal kappa of the groups, or of the optional concepts, where defined (Nowak & Rüger §6)."""
+        """Return the mean defined free-marginal kappa of the groups, or of the optional concepts (Nowak & Rüger §6)."""
         return mean_of_finite(self.free_marginal[self.exclusive == exclusive])
 
     @property
@@ -140,7 +140,7 @@ class LabelAgreement(Result):
 
 @dataclass(frozen=True)
 class LabelSettings(Settings):
-    """What decides an agreement on image-level labels.
+    """Settings of the agreement on image-level labels.
 
     Examples
     --------
@@ -159,15 +159,15 @@ class LabelSettings(Settings):
 
 @takes(LabelSettings)
 def label_agreement(table: LabelTable | Sharded[LabelTable], settings: LabelSettings) -> LabelAgreement:
-    """Kappas of every exclusive group and every optional concept (Nowak & Rüger §5.3.2).
+    """Compute the kappas of every exclusive group and every optional concept (Nowak & Rüger §5.3.2).
 
-    An optional concept is a question with two answers, chosen or not; a kappa over concepts that nobody or nearly
-    nobody chose means little, however high it is: see `chosen`.
+    An optional concept is a question with two answers, chosen or not. A kappa of a concept that hardly any rater chose
+    means little, however high it is: see `chosen`.
 
     Parameters
     ----------
     table : LabelTable, or shards of one
-        Of at least two raters.
+        Table of at least two raters.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def label_agreement(table: LabelTable | Sharded[LabelTable], settings: LabelSett
     Raises
     ------
     InputError
-        For fewer than two raters, or no question; for a metric that the categories do not fit.
+        For fewer than two raters, or no question; for a metric that does not fit the categories.
 
     Examples
     --------
@@ -211,12 +211,12 @@ def label_agreement(table: LabelTable | Sharded[LabelTable], settings: LabelSett
 
 @dataclass(frozen=True, eq=False)
 class QuestionPart:
-    """What the items of one table add to the agreement on a question.
+    """Contribution of the items of one table to the agreement on a question.
 
     Parameters
     ----------
     counts : Tally
-        How many raters gave each option; of an optional concept, items that are alike share a row.
+        Number of raters who gave each option; for an optional concept, equal items share a row.
     cohen : CohenSums
     """
 
@@ -225,33 +225,33 @@ class QuestionPart:
 
     @classmethod
     def merged(cls, parts: Sequence[QuestionPart]) -> QuestionPart:
-        """What tables of different items add together."""
+        """Add the contributions of tables with different items."""
         counts, cohen = [part.counts for part in parts], reduce(add, [part.cohen for part in parts])
         return cls(join_tallies(counts) if cohen.exclusive else join_optional(counts), cohen)
 
 
 @dataclass(frozen=True, eq=False)
 class LabelPart:
-    """What the items of one table add to the agreement on all questions, and how many answers break a group."""
+    """Contribution of the items of one table to all questions, and the number of answers that break a group."""
 
     questions: Sequence[QuestionPart]
     breaches: int
 
     @classmethod
     def of(cls, table: LabelTable) -> LabelPart:
-        """That of a table."""
+        """Compute the contribution of a table."""
         return cls(tuple(question_parts(table)), len(check_groups(table)))
 
 
 def question_parts(table: LabelTable) -> Iterator[QuestionPart]:
-    """What a table adds to each of its questions, in their order."""
+    """Yield the contribution of a table to each of its questions, in their order."""
     optional = optional_tallies(table)
     for question, sums in cohen_sums(table):
         yield QuestionPart(tally(table.counts(question)) if sums.exclusive else optional[question], sums)
 
 
 def _question(question: QuestionPart, bootstrap: int, seed: int, weights: str) -> dict[str, Any]:
-    """The row of one question, without its name and kind."""
+    """Compute the row of one question, without its name and kind."""
     found = question.counts
     spa = estimate(found, weights, None, bootstrap, seed)
     agreement = found.item_agreement[found.usable]
@@ -274,7 +274,7 @@ def _question(question: QuestionPart, bootstrap: int, seed: int, weights: str) -
 
 
 def _reason(row: Mapping[str, Any]) -> str:
-    """Why coefficients of a question are undefined."""
+    """Return the reasons why coefficients of a question are undefined."""
     if not row["items"]:
         return "no item has two answers"
     reasons = {
@@ -288,7 +288,7 @@ def _reason(row: Mapping[str, Any]) -> str:
 
 
 def check_two_raters(table: LabelTable) -> LabelTable:
-    """A table of at least two raters and one question; anything less is an error."""
+    """Check that a table has at least two raters and one question, and return it."""
     if len(table.raters) < 2:
         names = ", ".join(map(str, table.raters)) or "none"
         raise InputError(f"table: expected at least two raters to compare, got {len(table.raters)} ({names})")
@@ -298,7 +298,7 @@ def check_two_raters(table: LabelTable) -> LabelTable:
 
 
 def check_comparable(table: LabelTable) -> LabelTable:
-    """A table that can be compared: of two raters, an item that two of them answered, and groups that answers keep.
+    """Check that a table has two raters, an item that two raters answered, and answers that mostly keep groups.
 
     Examples
     --------
@@ -311,7 +311,7 @@ def check_comparable(table: LabelTable) -> LabelTable:
 several in 2 of 2 answers; pass groups='suggested', groups with their labels, or None for labels that do not
     """
     has_optional = (check_two_raters(table).group_of == OPTIONAL).any()
-    item = table.item if has_optional else table.item[np.unique(table.answer)]  # no label is no answer to a group
+    item = table.item if has_optional else table.item[np.unique(table.answer)]  # no label does not answer a group
     if not (np.bincount(item, minlength=1) >= 2).any():
         raise InputError("raters: expected an image that two raters labelled, got none")
     several = int((check_groups(table).chosen > 1).sum())
@@ -325,20 +325,20 @@ several in 2 of 2 answers; pass groups='suggested', groups with their labels, or
 
 @dataclass(frozen=True)
 class RunningLabelArguments(RunningSettings):
-    """What `running_label_agreement` takes: its settings, and the question, where the table has several."""
+    """Arguments of `running_label_agreement`: its settings, and the question, if the table has several."""
 
     question: str | None = None
 
 
 @takes(RunningLabelArguments)
 def running_label_agreement(table: LabelTable, settings: RunningLabelArguments) -> RunningCurve:
-    """Agreement on a question as its answers arrived: by their times where all have one, else in the table's order.
+    """Compute agreement on a question as answers arrived: by time if all have one, else in the order of the table.
 
     Parameters
     ----------
     table : LabelTable
     question : str, optional
-        A group or an optional concept; may be left out where there is only one.
+        A group or an optional concept; may be left out if there is only one.
 
     Returns
     -------

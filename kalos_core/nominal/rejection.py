@@ -1,4 +1,4 @@
-"""Answers that are left out by rule: those that break a group, and those of raters who often do, or stand alone."""
+"""Rejection of answers by rule: those that break a group, and those of raters who often do, or disagree with most."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from kalos_core.results import Result
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rejection(Result):
-    """Which of A answers of R raters are rejected, and what that does to the kappas of Q questions.
+    """Rejected answers, of A answers of R raters, and the effect on the kappas of Q questions.
 
-    Table: one row a rater.
+    Table: one row per rater.
 
     Figures: ``"questions"``.
 
     Parameters
     ----------
     rejected : (A,) bool
-        In the order of the answers of the table.
+        Whether each answer is rejected, in the order of the table.
     raters : (R,) object
     answers, breaking, rejected_answers : (R,) int
-        How many answers each gave, how many of them break a group, and how many are rejected.
+        Number of answers of each rater, number that break a group, and number that are rejected.
     to_majority : (R,) float64
-        `RaterAccuracy.to_majority` of each, before anything is rejected.
+        `RaterAccuracy.to_majority` of each rater, before any rejection.
     reason : (R,) object
-        Why all answers of a rater are rejected; "" where they are not.
+        Reason why all answers of a rater are rejected; "" if they are not.
     question : (Q,) object
     before, after : (Q,) float64
-        Free-marginal kappa with all answers, and without those that are rejected.
+        Free-marginal kappa with all answers, and without rejected ones.
 
     Examples
     --------
@@ -67,12 +67,12 @@ class Rejection(Result):
     after: NDArray[np.float64]
 
     def __len__(self) -> int:
-        """How many answers are rejected."""
+        """Return the number of rejected answers."""
         return int(self.rejected_answers.sum())
 
     @property
     def rejected_raters(self) -> tuple[str, ...]:
-        """Those all of whose answers are rejected by a rule on raters."""
+        """Raters whose answers are all rejected by a rule on raters."""
         return tuple(str(name) for name, reason in zip(self.raters, self.reason, strict=True) if reason)
 
     @property
@@ -82,7 +82,7 @@ class Rejection(Result):
         return mean_of_finite(self.before[both]), mean_of_finite(self.after[both])
 
     def keep(self, table: LabelTable) -> LabelTable:
-        """The table without the answers that are rejected, and without the raters who are."""
+        """Return the table without rejected answers and without rejected raters."""
         gone = set(self.rejected_raters)
         return table.without_answers(self.rejected).select(raters=[name for name in table.raters if name not in gone])
 
@@ -113,7 +113,7 @@ MostBreaches = Annotated[
 LeastAccuracy = Annotated[
     float | None,
     Option(
-        "Raters who answer less than this share of questions as the majority",
+        "Raters who agree with the majority on less than this share of questions",
         "Reject all answers of a rater who agrees with the majority less often than this (`rater_accuracy`).",
         low=0,
         high=1,
@@ -123,7 +123,7 @@ LeastAccuracy = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class RejectionSettings(Settings):
-    """By which rules answers are rejected; None and False: not by this one."""
+    """Rules by which answers are rejected; None and False disable a rule."""
 
     broken: Broken = False
     most_breaches: MostBreaches = None
@@ -131,17 +131,17 @@ class RejectionSettings(Settings):
 
     @property
     def has_rule(self) -> bool:
-        """Whether anything can be rejected."""
+        """Whether any rule is enabled."""
         return self.broken or self.most_breaches is not None or self.least_accuracy is not None
 
 
 @takes(RejectionSettings)
 def reject_answers(table: LabelTable, settings: RejectionSettings) -> Rejection:
-    """Which answers break a rule, and the kappas without them (Nowak & Rüger §3.3.2).
+    """Find the answers that break a rule, and compute the kappas without them (Nowak & Rüger §3.3.2).
 
-    The rules are those that are given; an answer is rejected if it breaks any of them. All are decided on the whole
-    table, so that none depends on another. To reject raters for standing alone raises kappa whoever is right: what is
-    left agrees because it was chosen for agreeing. The paper rejects broken answers only.
+    An answer is rejected if it breaks any of the given rules. All are applied to the whole table, so that none depends
+    on another. Rejecting raters who disagree with the majority raises kappa whoever is right, since the rest was
+    selected for agreement. The paper rejects broken answers only.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def reject_answers(table: LabelTable, settings: RejectionSettings) -> Rejection:
     Raises
     ------
     InputError
-        For no rule at all, or a share that is none.
+        If no rule is given, or a share is out of range.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def reject_answers(table: LabelTable, settings: RejectionSettings) -> Rejection:
     to_majority = rater_accuracy(table).to_majority
     reason = object_array([""] * raters)
     if least_accuracy is not None:
-        reason[to_majority < least_accuracy] = f"less than {100 * least_accuracy:.3g} % as the majority"
+        reason[to_majority < least_accuracy] = f"agrees with the majority on less than {100 * least_accuracy:.3g} %"
     if most_breaches is not None:
         reason[breaking > most_breaches * answers] = f"more than {100 * most_breaches:.3g} % break a group"
     rejected = (reason != "")[table.rater] | (breaks & settings.broken)

@@ -1,4 +1,4 @@
-"""Who is right, and how sure: the class of each item and the skill of each rater, estimated from each other."""
+"""Estimated ground truth: the class of each item and the skill of each rater, estimated together."""
 
 from __future__ import annotations
 
@@ -26,66 +26,66 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROUNDING = 1e-9
-"""Probabilities that differ by less are equal."""
+"""Tolerance: probabilities that differ by less are equal."""
 
 SMALLEST = 1e-6
-"""Expected errors below which nothing can be said of how they are spread."""
+"""Expected number of errors below which their dispersion cannot be estimated."""
 
 ERRORS = 3.0
-"""Standard errors of the dispersion beyond which raters are said to err on the same items."""
+"""Number of standard errors of the dispersion above which raters are reported to err on the same items."""
 
 TOO_SURE = (
-    "The probabilities are too high: raters err on the same items far more often than chance, while they are computed "
-    "as if everybody erred independently."
+    "The probabilities are too high: raters err on the same items far more often than by chance, but the model assumes "
+    "that they err independently."
 )
 
 NORMAL = 1.959963984540054
-"""Quantile of the normal distribution that bounds a 95 % interval."""
+"""Quantile of the normal distribution for a 95 % interval."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelTruth(Result):
-    """The class of each of I items, and how each of R raters answers, estimated from each other. K classes.
+    """Estimated class of each of I items, and confusion of each of R raters. K classes.
 
-    Table: one row an item: its label, how probable it is, and how many answers it has.
+    Table: one row per item: its label, its probability, and the number of its answers.
 
     Figures: ``"skill"``, ``"confusion"``.
 
     Parameters
     ----------
     question : str
-        Of the table; "" for plain values.
+        Question of the table; "" for plain values.
     model : str
-        Name in `SKILL_MODELS`.
+        Name from `SKILL_MODELS`.
     items, raters : (I,), (R,) object
         Names; for plain values the numbers of rows and columns.
     classes : (K,) object
-        What the axes of the other arrays mean: the options of the question; for plain values those that occur,
-        ascending where they can be compared, else in the order of their first occurrence.
+        Classes on the axes of the other arrays: the options of the question. For plain values, those that occur,
+        ascending if they can be compared, else in the order of first occurrence.
     probability : (I, K) float64
-        Of each class, given the answers; `prior` where nobody answered.
+        Probability of each class, given the answers; `prior` if there are none.
     confusion : (R, K, K) float64
-        Of each answer (column) where a class is true (row): what the probabilities are made of. NaN for a rater
-        without answers.
+        Probability of each answer (column) if a class is true (row), from which `probability` is computed. NaN for a
+        rater without answers.
     prior : (K,) float64
-        Share of the items that each class has.
+        Share of the items of each class.
     skill : (R,) float64
         Share of a rater's own answers that are expected to be right; NaN without answers.
     skill_interval : (R, 2) float64
-        95 %, see `dawid_skene`.
+        95 % interval, see `dawid_skene`.
     answers : (I,) int
-        Of each item.
+        Number of answers to each item.
     rater_answers : (R,) int
     overturned : int
-        Items that got another label than all of their raters gave, who are at least two. Where
-        there are some, classes may have been found in the wrong roles: do not use it then.
+        Number of items with a label that none of their raters gave, where at least two raters all agree. If it is
+        above 0, the classes may have been swapped: do not use the estimate.
     iterations : int
-        0 where the estimate is made in one step.
+        0 if the estimate is made in one step.
     converged : bool
-        Whether it ended because nothing changed any more.
+        Whether the estimation ended because of convergence.
     dispersion, dispersion_error : float
-        How far the right answers to an item depend on each other, and the standard error where they do not: 1 where
-        raters err independently, more where they err on the same items; see `errs_together`. NaN without errors.
+        How far right answers to an item depend on each other, and its standard error under independence. It is 1 if
+        raters err independently, and more if they err on the same items; see `errs_together`. NaN without errors.
 
     Examples
     --------
@@ -117,28 +117,28 @@ class LabelTruth(Result):
 
     @property
     def errs_together(self) -> bool:
-        """Whether raters err on the same items far more often than chance: then `probability` is far too high.
+        """Whether raters err on the same items far more often than by chance; if so, `probability` is far too high.
 
-        The model takes errors for independent, given the class. `dispersion` is the variance of the number of right
-        answers to an item over the one of the model, taken over all items (the estimated class being the true one).
+        The model assumes independent errors, given the class. `dispersion` is the variance of the number of right
+        answers to an item, divided by that of the model, over all items (with the estimated class as the true one).
         """
         return self.dispersion > 1 + ERRORS * self.dispersion_error
 
     @property
     def confidence(self) -> NDArray[np.float64]:
-        """(I,) probability of the likeliest class; NaN where nobody answered."""
+        """(I,) probability of the most likely class; NaN without answers."""
         highest = self.probability.max(axis=1, initial=0)
         return np.where(self.answers > 0, highest, np.nan)
 
     @property
     def tied(self) -> NDArray[np.bool_]:
-        """(I,) True where several classes are equally likely, and somebody answered."""
+        """(I,) whether an item has answers and several classes are equally likely."""
         highest = self.probability.max(axis=1, keepdims=True, initial=0)
         return np.asarray(((self.probability >= highest - ROUNDING).sum(axis=1) > 1) & (self.answers > 0))
 
     @property
     def label_codes(self) -> NDArray[np.intp]:
-        """(I,) the likeliest class of each item, a code into `classes`; `NOT_ASSIGNED` where `labels` has none."""
+        """(I,) most likely class of each item, as a code into `classes`; `NOT_ASSIGNED` if `labels` has none."""
         known = (self.answers > 0) & ~self.tied
         codes = np.full(len(self.items), NOT_ASSIGNED, np.intp)
         if known.any():
@@ -147,10 +147,10 @@ class LabelTruth(Result):
 
     @property
     def labels(self) -> NDArray[Any]:
-        """(I,) the likeliest class of each item; none where several are equally likely, or nobody answered.
+        """(I,) most likely class of each item; missing if several are equally likely, or there are no answers.
 
-        As in the values it is made of: whole numbers with `NOT_ASSIGNED` for none if all classes are whole numbers,
-        else objects with None for none.
+        The type is that of the values: integers with `NOT_ASSIGNED` for a missing one if all classes are integers, else
+        objects with None.
         """
         codes, names = self.label_codes, self.classes.tolist()
         if names and all(isinstance(name, int) and not isinstance(name, bool) for name in names):
@@ -158,7 +158,7 @@ class LabelTruth(Result):
         return object_array([*names, None])[np.where(codes < 0, -1, codes)]
 
     def without_items(self) -> LabelTruth:
-        """The numbers of the raters alone.
+        """Return the numbers of the raters alone.
 
         Examples
         --------
@@ -170,7 +170,7 @@ class LabelTruth(Result):
 
     @property
     def doubts(self) -> str:
-        """What speaks against the estimate, as the end of a sentence; "" where nothing does."""
+        """Evidence against the estimate, as the end of a sentence; "" if there is none."""
         text = "" if self.converged else f"; NOT SETTLED after {number_of(self.iterations, 'iteration')}"
         if self.overturned:
             text += f"; DOUBTFUL: {self.overturned:,} have another label than all of their raters gave"
@@ -189,11 +189,11 @@ class LabelTruth(Result):
         return f"Labels of {items} by {raters}, {sure} sure in the mean{ties}{self.doubts}"
 
     def raters_to_pandas(self) -> pd.DataFrame:
-        """One row a rater: skill with its interval, and how many answers it rests on."""
+        """Return one row per rater: skill with its interval, and the number of answers."""
         return self._frame("rater:raters skill skill_interval answers:rater_answers")
 
     def confusion_to_pandas(self) -> pd.DataFrame:
-        """One row a rater, class and answer: how probable the answer is where the class is true."""
+        """Return one row per rater, class and answer: probability of the answer if the class is true."""
         axes = {"rater": self.raters, "class": self.classes, "answer": self.classes}
         return crossed(axes, probability=self.confusion)
 
@@ -201,7 +201,7 @@ class LabelTruth(Result):
 # ---- models ----
 
 Estimated = tuple[Expectation, NDArray[np.float64]]
-"""The estimate, and the probabilities (P, K) by which an answer is right."""
+"""Estimate, and the probabilities (P, K) that an answer is right."""
 
 
 def _confused(patterns: Patterns, added: float, iterations: int) -> Estimated:
@@ -230,25 +230,25 @@ SKILL_MODELS: dict[str, Callable[[Patterns, float, int], Estimated]] = {
     "one_coin": _coins,
     "weighted": _weighted,
 }
-"""How raters are taken to answer, for `dawid_skene`."""
+"""Models of how raters answer, for `dawid_skene`."""
 
 
 MODELS = {
-    "confusion": "of each class of their own: finds habits, such as taking dogs for cats; usually the best",
-    "one_coin": "right with one probability, whatever the class: for few answers of each",
-    "weighted": "a majority in which raters count as often as they are in it: simple to explain, hardly better",
+    "confusion": "own probabilities for each class: finds habits, such as taking dogs for cats; usually the best",
+    "one_coin": "one probability of being right, whatever the class: for few answers per rater",
+    "weighted": "a majority weighted by how often raters agree with it: simple to explain, hardly better",
 }
-"""Name in `SKILL_MODELS` -> how raters are taken to answer."""
+"""Name in `SKILL_MODELS` -> description of how raters are assumed to answer."""
 
 SkillModel = Annotated[
     str,
-    Option("How raters are taken to answer", "Of the estimate of who is right.", choices=MODELS, known=SKILL_MODELS),
+    Option("How raters are taken to answer", "Model of how raters answer.", choices=MODELS, known=SKILL_MODELS),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SkillSettings(Settings):
-    """How it is estimated who is right.
+    """Settings of the estimated ground truth.
 
     Examples
     --------
@@ -262,67 +262,76 @@ class SkillSettings(Settings):
         float,
         Option(
             "Answers added",
-            "To the answers of a rater to each class (of 'one_coin', to all) so many are added as all raters together "
-            "give them, in each step: a Dirichlet prior about the average rater. Without it, raters of few answers are "
-            "taken for perfect or useless, and with many classes labels are worse than the majority. 0 is maximum "
-            "likelihood, as published.",
+            "Number of answers of the average rater that are added, in each step, to those of each rater to each class "
+            "(for 'one_coin', to all): a Dirichlet prior. Without it, raters with few answers count as perfect or "
+            "useless, and with many classes labels are worse than the majority. 0: maximum likelihood, as published.",
             low=0,
         ),
     ] = 4.0
     iterations: Annotated[
         int,
         Option(
-            "Iterations", "At most; `LabelTruth.converged` is False if they end it, and its headline says so.", low=1
+            "Iterations", "Maximum; if it is reached, `LabelTruth.converged` is False and the headline says so.", low=1
         ),
     ] = 1000
 
 
 @dataclass(frozen=True)
 class DawidSkeneArguments(SkillSettings):
-    """What `dawid_skene` takes: its settings, and the question, where the table has several."""
+    """Arguments of `dawid_skene`: its settings, and the question, if the table has several."""
 
     question: str | None = None
 
 
 @takes(DawidSkeneArguments)
 def dawid_skene(values: LabelTable | ArrayLike, settings: DawidSkeneArguments) -> LabelTruth:
-    """The class of each item and how each rater answers, estimated from each other (Dawid & Skene 1979).
+    """Estimate the class of each item and the confusion of each rater from each other (Dawid & Skene 1979).
 
-    Who agrees with others who are mostly right is taken to be mostly right: their answers count more, and so on until
-    nothing changes. It is expectation-maximisation, which begins with the share of the votes that each class of an
-    item has (Eq. 3.1), and runs on the patterns of answers and their counts: the same numbers as item by item.
+    Raters who agree with others who are mostly right are probably mostly right, so their answers count more; this
+    repeats until convergence. The method is expectation-maximisation, starting from the share of the votes of each
+    class of an item (Eq. 3.1). It runs on the patterns of answers and their counts, which gives the same numbers as
+    item by item.
 
     * ``"confusion"``: each rater answers each class with probabilities of their own (§2), so that a habit of taking
-      one class for another is found, and undone.
+      one class for another is found and corrected.
     * ``"one_coin"``: each rater is right with one probability, whatever the class, and wrong answers are all alike
-      (Zhang et al. 2016, §3.3). It has fewer numbers to find: for few answers of each rater.
-    * ``"weighted"``: the majority weighted by skill in one step; the weight of a rater is the share of their answers
-      that the majority gave, too (of a tie, a part of it). Probabilities are shares of weights.
+      (Zhang et al. 2016, §3.3). It has fewer parameters: for few answers of each rater.
+    * ``"weighted"``: the majority weighted by skill, in one step. The weight of a rater is the share of their answers
+      that the majority gave, too (for a tie, a part of it). Probabilities are shares of weights.
 
-    A class of equal probability with another is never chosen by its order: the item has no label, and is `tied`. The
-    order of items, raters and classes does not matter.
+    Classes of equal probability are never decided by their order: the item has no label, and is `tied`. The order of
+    items, raters and classes does not matter.
 
-    **What it assumes, and when not to use it.** Each item has one true class. Raters answer independently of each
-    other, given that class: who copies, or shares a mistake with others (all are misled by the same blurred image),
-    looks skilled, and probabilities are far too near to 0 and 1. A rater answers all items of a class alike: items that
-    are hard for everybody do not exist. Most raters are better than chance, else the classes are found in the wrong
-    roles, as they can be where classes are rare or items few: `LabelTruth.overturned` tells. Where several answers are
-    right, where two raters or fewer answered, where a rater has fewer answers than there are classes, or where raters
-    influenced each other, take the majority (`majority_vote`) and let people decide (`find_disputes`). With ordered
-    grades a near miss counts like any other.
+    **Assumptions, and when not to use it.**
+
+    * Each item has one true class.
+    * Raters answer independently of each other, given that class. Raters who copy, or share a mistake with others
+      (all are misled by the same blurred image), look skilled. Probabilities are then far too close to 0 and 1.
+    * A rater answers all items of a class alike: no items are hard for all raters.
+    * Most raters are better than chance. Otherwise classes are swapped, as they can be if classes are rare or items
+      few; see `LabelTruth.overturned`.
+
+    Use the majority (`majority_vote`) and decisions by people (`find_disputes`) instead if
+
+    * several answers are right,
+    * two raters or fewer answered,
+    * a rater has fewer answers than there are classes, or
+    * raters influenced each other.
+
+    With ordered grades, a near miss counts like any other error.
 
     Parameters
     ----------
     values : LabelTable or (I, R)
-        Plain values are as for `nominal_alpha`: items by raters, None, NaN or `NOT_ASSIGNED` where there is no answer.
+        Plain values as for `nominal_alpha`: items by raters, None, NaN or `NOT_ASSIGNED` if there is no answer.
     question : str, optional
-        A group or an optional concept of the table; may be left out where there is only one.
+        A group or an optional concept of the table; may be left out if there is only one.
 
     Returns
     -------
     LabelTruth
-        The interval of a skill is Wilson's, of as many answers as the observed information is worth (Louis 1982), what
-        is estimated of the other raters being taken as known: with few raters an item it is too narrow.
+        The interval of a skill is Wilson's, for the effective number of answers by the observed information (Louis
+        1982). Estimates of the other raters count as known: with few raters per item it is too narrow.
 
     Raises
     ------
@@ -377,7 +386,7 @@ def dawid_skene(values: LabelTable | ArrayLike, settings: DawidSkeneArguments) -
 
 
 def _dispersion(given: _Given, labels: NDArray[np.intp], confusion: NDArray[np.float64]) -> tuple[float, float]:
-    """`LabelTruth.dispersion` and its error, from the second and fourth cumulant of sums of Bernoulli variables."""
+    """Compute `LabelTruth.dispersion` and its error, from the second and fourth cumulant of sums of Bernoulli draws."""
     label = labels[given.item]
     known = label >= 0
     item, rater, label = given.item[known], given.rater[known], label[known]
@@ -395,7 +404,7 @@ def _dispersion(given: _Given, labels: NDArray[np.intp], confusion: NDArray[np.f
 
 @dataclass(frozen=True, eq=False)
 class _Given:
-    """Answers as codes, with the names of what they are about."""
+    """Answers as codes, with the names of the axes."""
 
     question: str
     items: NDArray[np.object_]
@@ -423,7 +432,7 @@ class _Given:
 
 
 def _table_of(values: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Values (I, R), and where there are any; as `encode_values` reads them."""
+    """Return values (I, R), and where they are present, as read by `encode_values`."""
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.kind == "f":
         return values, ~np.isnan(values)
     codes = encode_values(values)
@@ -432,7 +441,7 @@ def _table_of(values: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
 
 
 def _classes_of(given: NDArray[Any]) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
-    """The distinct values, ascending where they can be compared, and the code of each of those given."""
+    """Return the distinct values, ascending if they can be compared, and the code of each given value."""
     if given.dtype.kind != "O":
         distinct, codes = np.unique(given, return_inverse=True)
         return object_array(distinct.tolist()), codes.reshape(-1)
@@ -442,11 +451,11 @@ def _classes_of(given: NDArray[Any]) -> tuple[NDArray[np.object_], NDArray[np.in
 
 
 def _skill(patterns: Patterns, right: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(R,) share of the answers that are right, and (R, 2) its interval, from how likely each class is (P, K).
+    """Compute the share of right answers (R,) and its interval (R, 2) from class probabilities (P, K).
 
-    An answer that is right with probability w leaves w (1 - w) of the variance s (1 - s) of one that is known to be
-    right or wrong: the information that is missing (Louis 1982, Eq. 3.2), in answers. s is drawn to one half by one
-    right and one wrong answer there, since at 0 and 1 there is no variance to compare with.
+    An answer that is right with probability w loses w (1 - w) of the variance s (1 - s) of one known to be right or
+    wrong. The loss is the missing information (Louis 1982, Eq. 3.2), here in answers. For it, s is drawn to one half by
+    adding one right and one wrong answer, since at 0 and 1 there is no variance to compare with.
     """
     column, chance = patterns.of_own_answers(right)
     rater = column // max(patterns.classes, 1)
@@ -461,7 +470,7 @@ def _skill(patterns: Patterns, right: NDArray[np.float64]) -> tuple[NDArray[np.f
 
 
 def _overturned(patterns: Patterns, probability: NDArray[np.float64]) -> int:
-    """Items of at least two answers, all alike, and another class that is likelier."""
+    """Count the items with at least two answers, all alike, for which another class is more likely."""
     shares, rows = patterns.shares(), np.arange(len(probability))
     alike = (np.diff(patterns.table.indptr) > 1) & (shares.max(axis=1) > 1 - ROUNDING)
     other = probability[rows, shares.argmax(axis=1)] < probability.max(axis=1) - ROUNDING
@@ -469,7 +478,7 @@ def _overturned(patterns: Patterns, probability: NDArray[np.float64]) -> int:
 
 
 def _wilson(share: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(R, 2) Wilson's interval of shares of so many, which need not be whole numbers; all of [0, 1] for 0.
+    """Compute Wilson's interval (R, 2) of shares for counts that need not be integers; [0, 1] for a count of 0.
 
     Examples
     --------

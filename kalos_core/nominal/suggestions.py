@@ -1,4 +1,4 @@
-"""Groups of concepts that exclude each other, suggested from what raters chose."""
+"""Groups of concepts that exclude each other, suggested from the concepts that raters chose."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from kalos_core.options import Option, checked
 from kalos_core.results import Results
 
 MOST_BREACHES = 0.05
-"""Share of the answers that may break a suggested group, by default."""
+"""Default maximum share of the answers that may break a suggested group."""
 
 CHANCE = 0.25
-"""A group is suggested where at most this share of the breaches occurs that unrelated concepts would have."""
+"""Maximum number of breaches of a suggested group, relative to that of unrelated concepts."""
 
 MOST_STEPS, STEPS_IN_ALL = 300, 5_000
-"""Steps of the search for the group of a concept, and for all groups; what is not found by then is not suggested."""
+"""Maximum steps of the search for the group of a concept, and for all groups; the search stops there."""
 
 MOST_MEMBERS = 300
-"""Concepts of a group that is searched for."""
+"""Maximum number of concepts of a group that is searched for."""
 
 NAMED = 3
-"""Concepts that the name of a group lists."""
+"""Number of concepts listed in the name of a group."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class SuggestedGroup:
     Parameters
     ----------
     concepts : tuple of str
-        The most frequent first.
+        Concepts, most frequent first.
     answers : int
-        Answers that chose anything.
+        Number of answers that chose anything.
     supporting : int
-        Those of them that chose exactly one of the concepts.
+        Number of those that chose exactly one of the concepts.
     without, several : int
-        Those that chose none, and those that chose more than one.
+        Number of those that chose none, and of those that chose more than one.
 
     Examples
     --------
@@ -59,12 +59,12 @@ class SuggestedGroup:
 
     @property
     def name(self) -> str:
-        """The first concepts; a question needs a name."""
+        """Name made of the first concepts."""
         return " / ".join([*self.concepts[:NAMED], *("…" for _ in self.concepts[NAMED : NAMED + 1])])
 
 
 class SuggestedGroups(Results[SuggestedGroup]):
-    """Groups that `suggest_groups` found, one `SuggestedGroup` after the other.
+    """Groups found by `suggest_groups`, as a sequence of `SuggestedGroup`.
 
     Figures: ``"groups"``.
 
@@ -91,30 +91,29 @@ Breaches = Annotated[float, Option("Most breaches", "Share of answers that break
 
 @checked
 def suggest_groups(table: LabelTable, most_breaches: Breaches = MOST_BREACHES) -> SuggestedGroups:
-    """Groups of two concepts or more of which every answer, or nearly every one, chose exactly one.
+    """Suggest groups of two or more concepts of which every answer, or nearly every one, chose exactly one.
 
-    A group is suggested where at most `most_breaches` of the answers that chose anything chose none or several of its
-    concepts, and a quarter at most of what concepts that are chosen independently would have: of a concept that nearly
-    everybody always chooses and one that hardly anybody ever does, chance alone makes such a group. Groups do not
-    overlap; the one of the most frequent concept is looked for first. Whether the concepts exclude each other by their
-    meaning is for people to decide.
+    Of the answers that chose anything, at most a share of `most_breaches` may have chosen none or several concepts of a
+    group. This must be at most a quarter of the number for concepts chosen independently: a concept that nearly all
+    answers have and one that hardly any has form such a group by chance alone. Groups do not overlap; the search begins
+    with the most frequent concept. Whether the concepts exclude each other by their meaning is for people to decide.
 
     Parameters
     ----------
     table : LabelTable
-        Its own groups do not matter.
+        The groups of the table are ignored.
     most_breaches : float in [0, 1)
-        0: never more than one, and always one.
+        Maximum share of breaches; 0: always exactly one.
 
     Returns
     -------
     SuggestedGroups
-        `LabelTable.regroup` takes ``{group.name: group.concepts for group in ...}``.
+        Pass ``{group.name: group.concepts for group in ...}`` to `LabelTable.regroup`.
 
     Raises
     ------
     InputError
-        For a share that is none.
+        If the share is out of range.
 
     Examples
     --------
@@ -125,7 +124,7 @@ def suggest_groups(table: LabelTable, most_breaches: Breaches = MOST_BREACHES) -
     """
     chosen = _chosen(table)
     answers = chosen.shape[0]
-    if answers and chosen.sum() == answers:  # one label each
+    if answers and chosen.sum() == answers:  # one label per answer
         used = np.argsort(-np.bincount(table.concept), kind="stable")[: len(np.unique(table.concept))]
         return SuggestedGroups((_counted(chosen[:, used], table.concepts[used]),) if len(used) > 1 else ())
     together = np.asarray((chosen.T @ chosen).toarray())
@@ -133,7 +132,7 @@ def suggest_groups(table: LabelTable, most_breaches: Breaches = MOST_BREACHES) -
     np.fill_diagonal(together, 0)
     found: list[SuggestedGroup] = []
     free = counts > 0
-    for spare in sorted({0, int(most_breaches * answers)}):  # groups that nobody breaks come first
+    for spare in sorted({0, int(most_breaches * answers)}):  # groups without breaches come first
         search = _Search(counts, together, answers, spare)
         for seed in np.argsort(-counts, kind="stable").tolist():
             members = search.group_of(seed, free) if free[seed] else None
@@ -147,7 +146,7 @@ def suggest_groups(table: LabelTable, most_breaches: Breaches = MOST_BREACHES) -
 
 
 def _chosen(table: LabelTable) -> scipy.sparse.csr_array:
-    """Which concepts each answer that chose anything chose: (A', C) of zeros and ones."""
+    """Return the concepts (A', C) of each answer that chose anything, as zeros and ones."""
     ones = np.ones(len(table.answer), np.int64)
     chosen = scipy.sparse.csr_array(
         (ones, (table.answer, table.concept)), shape=(len(table), max(len(table.concepts), 1))
@@ -156,30 +155,30 @@ def _chosen(table: LabelTable) -> scipy.sparse.csr_array:
 
 
 def _counted(chosen: scipy.sparse.csr_array, concepts: NDArray[np.object_]) -> SuggestedGroup:
-    """A group of concepts, with which answers chose them."""
+    """Build a group of concepts with the counts of the answers that chose them."""
     times = np.asarray(chosen.sum(axis=1)).ravel()
     supporting, without, several = (int(which.sum()) for which in (times == 1, times == 0, times > 1))
     return SuggestedGroup(tuple(concepts.tolist()), len(times), supporting, without, several)
 
 
 def _unrelated(counts: NDArray[np.int64], answers: int) -> float:
-    """How many answers would choose none or several of concepts with these counts, if they were independent."""
+    """Compute how many answers would choose none or several of independent concepts with these counts."""
     share = counts / answers
     others = np.array([np.prod(np.delete(1 - share, index)) for index in range(len(share))])
     return float(answers * (1 - (share * others).sum()))
 
 
 class _Search:
-    """Looks for concepts that together cover the answers and hardly overlap, by how often two occur together.
+    """Search for concepts that together cover the answers and hardly overlap, by how often two occur together.
 
     Parameters
     ----------
     counts : (C,) int
-        How often each concept was chosen.
+        Number of answers that chose each concept.
     together : (C, C) int
-        How often two were chosen in one answer, 0 on the diagonal.
+        Number of answers that chose two concepts, 0 on the diagonal.
     answers, spare : int
-        How many there are, and how many may break a group.
+        Number of answers, and of those that may break a group.
     """
 
     def __init__(self, counts: NDArray[np.int64], together: NDArray[np.int64], answers: int, spare: int) -> None:
@@ -187,7 +186,7 @@ class _Search:
         self.steps, self.left = 0, STEPS_IN_ALL
 
     def group_of(self, seed: int, free: NDArray[np.bool_]) -> list[int] | None:
-        """A group with a concept, of concepts that are free; None where there is none."""
+        """Return a group that contains a concept, made of free concepts; None if there is none."""
         self.steps = min(MOST_STEPS, self.left)
         self.left -= self.steps
         others = np.flatnonzero(free & (np.arange(len(free)) != seed))
@@ -199,9 +198,9 @@ class _Search:
     def _extend(
         self, members: list[int], covered: int, overlap: int, others: NDArray[np.intp], shared: NDArray[np.int64]
     ) -> list[int] | None:
-        """Members with others, the most frequent first, that cover enough without overlapping too much.
+        """Extend members by others, most frequent first, until they cover enough without overlapping too much.
 
-        `covered`: how often members were chosen, `overlap`: how often two of them together; `shared`: how often each of
+        `covered`: how often members were chosen; `overlap`: how often two of them together; `shared`: how often each of
         the others was chosen together with a member.
         """
         if self.steps <= 0 or len(members) > MOST_MEMBERS:
@@ -209,7 +208,7 @@ class _Search:
         self.steps -= 1
         fitting = (overlap + shared <= self.spare) & (
             self.counts[others] > 2 * shared
-        )  # else it breaks more than it covers
+        )  # otherwise it breaks more than it covers
         others, shared = others[fitting], shared[fitting]
         reach = covered + np.cumsum(self.counts[others][::-1])[::-1]
         for index in range(len(others)):

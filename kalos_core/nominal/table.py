@@ -32,34 +32,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelTable(Result):
-    """Image-level labels of several raters: who answered for which item, and which concepts they chose.
+    """Image-level labels of several raters: their answers to items, and the concepts they chose.
 
-    There are three states: a concept was *chosen*; it was *not chosen* by a rater who answered; or the rater did
-    not answer (no answer of theirs for that item, or this concept was left open), which is missing data.
+    There are three states. A concept was *chosen*; or it was *not chosen* by a rater who answered; or the rater did
+    not answer, which is missing data (there is no answer for the item, or the answer leaves the concept open).
 
-    A *question* is what one coefficient is about: a group of concepts that exclude each other, of which exactly one is
-    to be chosen, or an optional concept, chosen or not.
+    A *question* is the subject of one coefficient: a group of concepts that exclude each other, of which exactly one
+    must be chosen, or an optional concept, chosen or not.
 
     Figures: ``"raters"``.
 
     Parameters
     ----------
     item, rater : (A,) int
-        Codes into `items` and `raters`: one answer each, every pair at most once.
+        Codes into `items` and `raters`, one for each answer; every pair occurs at most once.
     answer, concept : (N,) int
-        One chosen label each: code of the answer, and code into `concepts`.
+        Code of the answer and code into `concepts`, one for each chosen label.
     items : (I,) object
-        Ids of the labelled images or other items, in the source's order.
+        Ids of the labelled images or other items, in the order of the source.
     raters, concepts, groups : (R,), (C,), (G,) object
         Names.
     group_of : (C,) int
-        Code of the group a concept belongs to, `OPTIONAL` for none; all are optional unless given.
+        Code of the group of each concept, `OPTIONAL` for none; by default all are optional.
     unanswered : (X, 2) int
-        Codes of an answer and a concept it leaves open; one concept of a group leaves the whole group open.
+        Codes of an answer and a concept that it leaves open; one concept of a group leaves the whole group open.
     time : (A,) float64
-        Time of each answer, in any unit; NaN where unknown.
+        Time of each answer, in any unit; NaN if unknown.
     account : Account, optional
-        What the reader left out, did not use and guessed, as in `Annotations`; `read` counts answers.
+        What the reader left out, ignored and guessed, as in `Annotations`; `read` counts answers.
 
     Raises
     ------
@@ -164,7 +164,7 @@ class LabelTable(Result):
             raise InputError(f"groups: expected at least one concept in a group, got none in {listed(hollow)}")
 
     def __len__(self) -> int:
-        """How many answers there are."""
+        """Return the number of answers."""
         return len(self.item)
 
     @property
@@ -185,24 +185,24 @@ class LabelTable(Result):
     @classmethod
     @takes(TableSettings)
     def from_rows(cls, rows: Iterable[Mapping[str, Any]], settings: TableSettings) -> LabelTable:
-        """A table from records, one a label or one an answer.
+        """Build a table from records, one per label or one per answer.
 
         Parameters
         ----------
         rows : iterable of mappings
             ``item``, ``rater``, ``label``, and optionally ``time`` (a number). ``label`` is a name, a list of names
-            (empty: looked and chose nothing), or None. Whole numbers as names become text.
+            (empty: looked and chose nothing), or None. Integers as names become text.
 
         Notes
         -----
-        Where `groups` is a name, every record is an answer. Else the records of a rater and item (and time, where there
-        is one) are one answer together.
+        If `groups` is a name, every record is an answer. Otherwise the records of a rater and item (and time, if given)
+        together form one answer.
 
         Raises
         ------
         InputError
-            Naming the records without item or rater, with a label that is empty, unknown or no name, or of a rater
-            who answered before.
+            For records without item or rater, with a label that is empty, unknown or not a name, or of a rater who has
+            already answered; the message names them.
 
         Examples
         --------
@@ -215,16 +215,16 @@ class LabelTable(Result):
 
     @cached_property
     def questions(self) -> tuple[str, ...]:
-        """The groups and the optional concepts by name, in the order of their first concept."""
+        """Groups and optional concepts by name, in the order of their first concept."""
         names = (
             self.concepts[code] if group == OPTIONAL else self.groups[group] for code, group in enumerate(self.group_of)
         )
         return tuple(dict.fromkeys(names))
 
     def options(self, question: str | None = None) -> tuple[str, ...]:
-        """(K,) what the values of a question mean: the concepts of a group, or "not chosen" and "chosen".
+        """Return the (K,) meanings of the values of a question: the concepts of a group, or "not chosen" and "chosen".
 
-        `question` may be left out where there is only one.
+        `question` may be left out if there is only one.
         """
         codes = self.concepts_of(question)
         if self.group_of[codes[0]] == OPTIONAL:
@@ -232,7 +232,7 @@ class LabelTable(Result):
         return tuple(self.concepts[codes])
 
     def concepts_of(self, question: str | None = None) -> NDArray[np.intp]:
-        """Codes of the concepts of a question, ascending: those of a group, or the one optional concept."""
+        """Return the codes of the concepts of a question, ascending: those of a group, or the one optional concept."""
         if question is None:
             if len(self.questions) != 1:
                 raise InputError(f"question: expected a name, as there are several: {listed(self.questions, 20)}")
@@ -244,9 +244,9 @@ class LabelTable(Result):
         return np.array([self.concepts.tolist().index(question)])
 
     def answered(self, question: str | None = None) -> NDArray[np.int32]:
-        """(A,) option that each answer gives to a question, `NOT_ASSIGNED` where it gives none.
+        """Return the option (A,) that each answer gives to a question, `NOT_ASSIGNED` if it gives none.
 
-        An answer with none or several concepts of a group gives none: `check_groups` lists these.
+        An answer with none or several concepts of a group gives none: see `check_groups`.
         """
         codes = self.concepts_of(question)
         option = find_sorted(codes, self.concept)
@@ -262,13 +262,13 @@ class LabelTable(Result):
         return values
 
     def values(self, question: str | None = None) -> NDArray[np.int32]:
-        """(I, R) option that each rater gave each item, `NOT_ASSIGNED` where none: a reliability matrix."""
+        """Return the reliability matrix (I, R): the option each rater gave each item, `NOT_ASSIGNED` if none."""
         values = np.full((len(self.items), len(self.raters)), NOT_ASSIGNED, np.int32)
         values[self.item, self.rater] = self.answered(question)
         return values
 
     def counts(self, question: str | None = None) -> scipy.sparse.csr_array:
-        """(I, K) how many raters gave each option to each item."""
+        """Count how many raters gave each option to each item (I, K)."""
         values = self.answered(question)
         given = values >= 0
         shape = (len(self.items), len(self.options(question)))
@@ -278,7 +278,7 @@ class LabelTable(Result):
         return counts
 
     def decisions(self, rater: str) -> NDArray[np.int8]:
-        """(I, C) what one rater decided: 1 chosen, 0 not chosen, `NOT_ASSIGNED` missing.
+        """Return the decisions (I, C) of one rater: 1 chosen, 0 not chosen, `NOT_ASSIGNED` missing.
 
         Concepts of a group of which an answer chose none or several are missing.
         """
@@ -299,10 +299,12 @@ class LabelTable(Result):
 
     @checked
     def select(self, items: ArrayLike | None = None, raters: Sequence[str] | None = None) -> LabelTable:
-        """A part of the table: items by a mask (I,) or codes, raters by name, in the given order."""
+        """Return a part of the table: items by a mask (I,) or codes, raters by name, in the given order."""
         kept_items = positions(items, len(self.items), "items")
         names = self.raters.tolist()
-        unknown = [name for name in raters or () if not is_hashable(name) or name not in set(names)]
+        unknown = [
+            name for name in (() if raters is None else raters) if not is_hashable(name) or name not in set(names)
+        ]
         if unknown:
             raise InputError(f"raters: expected names among {listed(names, 20)}, got {listed(map(repr_of, unknown))}")
         chosen = None if raters is None else [names.index(name) for name in raters]
@@ -319,7 +321,7 @@ class LabelTable(Result):
         )
 
     def without_answers(self, gone: NDArray[np.bool_]) -> LabelTable:
-        """The same items and raters without some answers, (A,) True for those that go.
+        """Return the table with the same items and raters but without the answers marked in `gone` (A,).
 
         Examples
         --------
@@ -345,12 +347,12 @@ class LabelTable(Result):
 
     @checked
     def regroup(self, groups: Mapping[str, Sequence[str]] | None) -> LabelTable:
-        """The same answers with other groups of concepts that exclude each other; None: all are optional.
+        """Return the same answers with other groups of concepts that exclude each other; None: all are optional.
 
         Raises
         ------
         InputError
-            For a concept that the table does not have, or that is in two groups, or a group without concepts.
+            For a concept that the table lacks, or that is in two groups, or a group without concepts.
 
         Examples
         --------
@@ -372,7 +374,7 @@ class LabelTable(Result):
 
     @property
     def raw(self) -> RawLabels:
-        """The answers as records, of which `build_table` makes the table again, but for what is left open.
+        """Answers as records; `build_table` restores the table from them, except for concepts that are left open.
 
         Examples
         --------
@@ -384,7 +386,7 @@ class LabelTable(Result):
         return RawLabels(self.items[self.item].tolist(), self.raters[self.rater].tolist(), labels, times)
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a chosen label, and one without a label for each answer that chose nothing."""
+        """Return one row per chosen label, and one without a label per answer that chose nothing."""
         import pandas as pd
 
         silent = np.setdiff1d(np.arange(len(self)), self.answer)
@@ -411,10 +413,10 @@ def build_table(
     account: Account | None = None,
     **options: Any,
 ) -> LabelTable:
-    """Check the records of a reader and turn them into a `LabelTable`; every reader ends here.
+    """Check the records of a reader and convert them to a `LabelTable`; every reader uses this function.
 
-    Options are those of `LabelTable.from_rows`; `describe` names the record of a row in messages. What is left out is
-    counted in the reader's account, and warned of.
+    Options are those of `LabelTable.from_rows`; `describe` names the record of a row in messages. Records that are left
+    out are counted in the account of the reader, with a warning.
 
     Examples
     --------
@@ -433,7 +435,7 @@ def build_table(
 
 
 def _repeats(keys: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Rows whose key occurred before."""
+    """Return the rows whose key occurred before."""
     ordered = np.sort(keys)
     if (ordered[1:] != ordered[:-1]).all():
         return np.zeros(0, np.intp)

@@ -1,4 +1,4 @@
-"""Groups of raters, such as experts and a crowd: agreement within each, between them, and of their majorities."""
+"""Teams of raters, such as experts and a crowd: agreement within each, between them, and of their majorities."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", np.float64, np.intp)
 
 COMPARISONS = ("within first", "within second", "between", "majorities", "first minus second")
-"""What is compared, in the order of the columns of `TeamComparison`."""
+"""Comparisons, in the order of the columns of `TeamComparison`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TeamComparison(Result):
-    """How two teams agree on each of Q questions; columns are those of `COMPARISONS`.
+    """Agreement of two teams on each of Q questions; columns are those of `COMPARISONS`.
 
     Figures: ``"teams"``.
 
@@ -48,15 +48,15 @@ class TeamComparison(Result):
         Names of the teams.
     question : (Q,) object
     agreement : (Q, 5) float64
-        Mean over items of the probability that two raters of the first team agree, of the second, one of each, and of
-        the two majorities; last, the first minus the second. NaN where it is defined on no item.
+        Mean over items of the probability of agreement: of two raters of the first team, two of the second, one of
+        each, and the two majorities; last, the first minus the second. NaN if it is defined on no item.
     agreement_interval : (Q, 5, 2) float64
-        95 % bootstrap interval over items, all columns on the same replicates.
+        95 % bootstrap interval over items, with the same replicates for all columns.
     kappa : (Q, 5) float64
-        The same as free-marginal kappa, (P - 1/k) / (1 - 1/k).
+        Agreement as free-marginal kappa, (P - 1/k) / (1 - 1/k).
     kappa_interval : (Q, 5, 2) float64
     items : (Q, 5) int
-        Over how many items the mean is; of a difference, over how many that of the team with fewer is.
+        Number of items in the mean; for a difference, that of the team with fewer items.
 
     Examples
     --------
@@ -83,13 +83,13 @@ class TeamComparison(Result):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the columns are, with the names of the teams."""
+        """Names of the columns, with the names of the teams."""
         between = f"{self.first} with {self.second}"
         return (self.first, self.second, between, "majorities", f"{self.first} − {self.second}")
 
     @property
     def differs(self) -> NDArray[np.bool_]:
-        """(Q,) whether the difference is more than chance; of the questions that differ, one in twenty does not."""
+        """(Q,) whether the difference is more than chance; about one in twenty of these is due to chance."""
         return clear_of_chance(self.agreement[:, -1], self.agreement_interval[:, -1], self.items[:, -1])
 
     @property
@@ -101,7 +101,7 @@ class TeamComparison(Result):
         return f"{teams} differ on {len(apart)} of {number_of(len(self), 'question')}{some}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a question and comparison."""
+        """Return one row per question and comparison."""
         return crossed(
             {"question": self.question, "comparison": self.names},
             agreement=self.agreement,
@@ -116,13 +116,13 @@ class TeamComparison(Result):
 def compare_teams(
     table: LabelTable | Sharded[LabelTable], teams: Mapping[str, Sequence[str]], settings: BootstrapSettings
 ) -> TeamComparison:
-    """Agreement within two teams of raters, between them, and of their majorities (Nowak & Rüger §5.3).
+    """Compare two teams of raters: agreement within each, between them, and of their majorities (Nowak & Rüger §5.3).
 
     Parameters
     ----------
     table : LabelTable, or shards of one
     teams : mapping of two names to rater names
-        Nobody in both; raters in neither are left out.
+        A rater may be in one team only; raters in neither are left out.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def compare_teams(
     Raises
     ------
     InputError
-        For other than two teams, a team of nobody, unknown raters, or a rater in both.
+        If there are not two teams, a team is empty, a rater is unknown, or a rater is in both.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def compare_teams(
     bootstrap, seed = check_replicates(settings.bootstrap, len(known.items)), settings.seed
     names = _check_teams(teams)
     for name in names:
-        known.select(raters=list(teams[name]))  # refuses who is not there
+        known.select(raters=list(teams[name]))  # raises for unknown raters
     parts = parts_of(table, partial(_questions, teams=[list(teams[name]) for name in names]), "Teams")
     made = []
     for of_question in zip(*parts, strict=True):
@@ -152,7 +152,7 @@ def compare_teams(
         made.append(_compared(by_item, items, bootstrap, seed))
     agreement, interval, items = (np.stack(column) for column in zip(*made, strict=True))
     expected = expected_of_categories([len(known.options(question)) for question in known.questions])[:, None]
-    kept = (1 - expected) * np.array([0, 0, 0, 0, 1])  # a difference has no chance to be taken off
+    kept = (1 - expected) * np.array([0, 0, 0, 0, 1])  # a difference is not corrected for chance
     return TeamComparison(
         first=names[0],
         second=names[1],
@@ -166,7 +166,7 @@ def compare_teams(
 
 
 def _questions(table: LabelTable, teams: Sequence[list[str]]) -> list[tuple[NDArray[np.float64], NDArray[np.intp]]]:
-    """Of each question (M, 4) as `_by_item`, and (M,) how many items each row stands for."""
+    """Return for each question the rows (M, 4) of `_by_item`, and (M,) the number of items of each row."""
     first, second = (table.select(raters=raters) for raters in teams)
     groups, optional = set(table.groups), _Optional.of(first, second)
     made = []
@@ -188,12 +188,12 @@ def _check_teams(teams: Mapping[str, Sequence[str]]) -> tuple[str, str]:
         raise InputError(f"teams: expected at least one rater in each, got none in {listed(map(repr_of, hollow))}")
     both = sorted(set(teams[first]) & set(teams[second]))
     if both:
-        raise InputError(f"teams: expected a rater in one of them, got {listed(map(repr_of, both))} in both")
+        raise InputError(f"teams: expected each rater in one team only, got {listed(map(repr_of, both))} in both")
     return first, second
 
 
 def _by_item(first: scipy.sparse.csr_array, second: scipy.sparse.csr_array) -> NDArray[np.float64]:
-    """(I, 4) probability of agreement of each item: within, within, between, and of the majorities."""
+    """Compute the probability of agreement (I, 4) of each item: within each team, between, and of the majorities."""
     one, other = tally(first), tally(second)
     pairs = one.annotations * other.annotations
     same = np.asarray(first.multiply(second).sum(axis=1)).ravel()
@@ -206,23 +206,23 @@ def _by_item(first: scipy.sparse.csr_array, second: scipy.sparse.csr_array) -> N
 
 @dataclass(frozen=True, eq=False)
 class _Optional:
-    """Optional concepts of two teams, each item of a concept as one of G kinds: how many answered and chose it.
+    """Optional concepts of two teams; each item of a concept is one of G kinds, by how many answered and chose it.
 
-    Hardly anybody chooses any one of many concepts, so that nearly all items differ from concept to concept in nothing
-    but who answered at all: only the others are looked at.
+    Most of many concepts are chosen by hardly any rater. Nearly all items then differ between concepts only in who
+    answered, and only the other items are processed one by one.
 
     Parameters
     ----------
     values : (G, 4) float64
-        As `_by_item`.
+        As in `_by_item`.
     silent : (I,) int
-        Kind of each item where nobody chose a concept or left it open.
+        Kind of each item if no rater chose a concept or left it open.
     times : (G,) int
-        How many items each of these kinds has.
+        Number of items of each of these kinds.
     item, kind : (M,) int
-        Items where somebody did, by concept, and the kind that they are.
+        Items where some rater did, by concept, and their kind.
     start : (C + 1,) int
-        Where each concept begins.
+        Start of each concept.
     """
 
     values: NDArray[np.float64]
@@ -234,7 +234,7 @@ class _Optional:
 
     @classmethod
     def of(cls, first: LabelTable, second: LabelTable) -> _Optional:
-        """From the tables of both teams, of the same items and concepts."""
+        """Build from the tables of both teams, with the same items and concepts."""
         size = len(first.items)
         chosen, left_open = ([_cells(team, what) for team in (first, second)] for what in ("chosen", "left open"))
         cells = np.unique(np.concatenate([cells for cells, _ in (*chosen, *left_open)]))
@@ -257,7 +257,7 @@ class _Optional:
         )
 
     def by_item(self, concept: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """(G', 4) as `_by_item`, of the kinds that occur with a concept, and (G',) how many items are of each."""
+        """Return rows (G', 4) as in `_by_item` for the kinds that occur with a concept, and (G',) the items of each."""
         here = slice(self.start[concept], self.start[concept + 1])
         size = len(self.times)
         times = self.times - np.bincount(self.silent[self.item[here]], minlength=size)
@@ -266,21 +266,21 @@ class _Optional:
 
 
 def _cells(team: LabelTable, what: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Numbers, concept by concept, of the items where somebody chose an optional concept, or left it open; how many."""
+    """Return keys, by concept, of items where raters chose an optional concept, or left it open; and how many did."""
     answer, concept = (team.answer, team.concept) if what == "chosen" else team.unanswered.T
     kept = team.group_of[concept] == OPTIONAL
     return np.unique(concept[kept] * len(team.items) + team.item[answer[kept]], return_counts=True)
 
 
 def _times(cells: NDArray[np.intp], some: tuple[NDArray[np.intp], NDArray[np.intp]]) -> NDArray[np.intp]:
-    """(M,) how many `some` cells say, 0 for those of which they say nothing."""
+    """Return the counts (M,) of cells in `some`, 0 for the other cells."""
     times = np.zeros(len(cells), np.intp)
     times[np.searchsorted(cells, some[0])] = some[1]
     return times
 
 
 def _distinct_rows(rows: NDArray[Number]) -> tuple[NDArray[Number], NDArray[np.intp]]:
-    """The distinct rows, and which of them each row is."""
+    """Return the distinct rows, and the index of each row among them."""
     code = np.zeros(len(rows), np.intp)
     for column in rows.T:
         distinct, index = np.unique(column, return_inverse=True)
@@ -291,24 +291,24 @@ def _distinct_rows(rows: NDArray[Number]) -> tuple[NDArray[Number], NDArray[np.i
 def _compared(
     by_item: NDArray[np.float64], items: NDArray[np.intp], replicates: int, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
-    """Agreement (5,), its interval (5, 2) and the items (5,) it is of.
+    """Compute the agreement (5,), its interval (5, 2) and its number of items (5,).
 
     Parameters
     ----------
     by_item : (M, 4) float64
-        As `_by_item`.
+        As in `_by_item`.
     items : (M,) int
-        How many items each row stands for.
+        Number of items that each row stands for.
     """
     defined = np.isfinite(by_item)
-    # items that are alike in all columns are resampled as one kind, of which there are few
+    # items with equal values in all columns are resampled as one of few kinds
     some = defined.any(axis=1)
     kinds, code = _distinct_rows(np.where(defined, by_item, -1)[some])
     times = np.bincount(code, items[some], minlength=len(kinds)).astype(np.intp)
     values, there = np.maximum(kinds, 0), (kinds >= 0).astype(np.float64)
     drawn = [np.zeros((0, len(times)), np.int64), *draws_of_kinds(times, replicates, seed)]
     resampled = np.concatenate(drawn)
-    with np.errstate(invalid="ignore"):  # 0 / 0: nothing defined in a replicate, or at all
+    with np.errstate(invalid="ignore"):  # 0 / 0: nothing is defined in a replicate, or at all
         means = _with_difference((times @ values) / (times @ there))
         ends = _with_difference((resampled @ values) / (resampled @ there))
     count = items @ defined
@@ -317,5 +317,5 @@ def _compared(
 
 
 def _with_difference(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(..., 5) with the first minus the second appended."""
+    """Append the first minus the second (..., 5)."""
     return np.concatenate([values, values[..., :1] - values[..., 1:2]], axis=-1)

@@ -1,4 +1,4 @@
-"""Values of raters as codes: names, numbers, and categories of an order."""
+"""Values of raters as codes: names, numbers, and categories with an order."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.sharding import instead_of
 
 MOST_CODES = 1 << 16
-"""Whole numbers beyond this are ids rather than codes, and are numbered anew."""
+"""Largest integer used as a code; larger ones are treated as ids and renumbered."""
 
 SPAN = 1 << 16
-"""Whole numbers that lie no further apart are counted, others sorted."""
+"""Range of integers within which distinct values are found by counting instead of sorting."""
 
 LARGEST = 1e150
-"""Largest number that is accepted: the squares of such numbers still fit."""
+"""Largest accepted number, whose square is still finite."""
 
 
 @checked
 def encode_values(values: ArrayLike) -> NDArray[np.int64]:
-    """Values of any kind as codes from -1 upwards, `NOT_ASSIGNED` where there is none.
+    """Encode values of any kind as codes from -1 upwards, `NOT_ASSIGNED` where missing.
 
     Parameters
     ----------
     values : (I, R)
-        Whole numbers, in which `NOT_ASSIGNED` is missing and `NO_OBJECT` a value; or anything else that can be
-        compared, None and NaN being missing.
+        Integers, in which `NOT_ASSIGNED` is missing and `NO_OBJECT` a value; or anything else that can be compared,
+        with None and NaN as missing.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def encode_values(values: ArrayLike) -> NDArray[np.int64]:
 
 
 def in_order(values: Iterable[Any]) -> list[Any]:
-    """The distinct values, ascending where they can be compared, else in the order in which they first occur.
+    """Return the distinct values, ascending if they can be compared, else in the order of first occurrence.
 
     Examples
     --------
@@ -62,13 +62,13 @@ def in_order(values: Iterable[Any]) -> list[Any]:
     (['cat', 'dog'], ['dog', 1])
     """
     distinct = list(dict.fromkeys(values))
-    with suppress(TypeError):  # text beside numbers
+    with suppress(TypeError):  # text and numbers
         distinct.sort()
     return distinct
 
 
 def _by_name(given: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    """Codes of values, -1 where missing, and the values they stand for: see `in_order`."""
+    """Return codes of values, -1 where missing, and the values of the codes, sorted as by `in_order`."""
     some = given.astype(object)
     if given.dtype.kind == "i":
         some[given == NOT_ASSIGNED] = None
@@ -84,16 +84,16 @@ def _by_name(given: NDArray[Any]) -> tuple[NDArray[np.int64], list[Any]]:
 
 @dataclass(frozen=True, eq=False)
 class Grades:
-    """Values (I, R) as codes into what they may be.
+    """Values (I, R) as codes of grades.
 
     Parameters
     ----------
     codes : (I, R) int
         -1 where a rater gave none.
     levels : (K,) float64, ascending
-        The numbers; where an order was stated, the position in it.
+        Numbers of the grades; with a stated order, the positions in it.
     names : (K,) object
-        What they are called: the numbers themselves, or the categories of the stated order.
+        Names of the grades: the numbers themselves, or the categories of the stated order.
     """
 
     codes: NDArray[np.intp]
@@ -102,21 +102,21 @@ class Grades:
 
 
 def encode_grades(values: ArrayLike, metric: str, order: Sequence[Any] | None = None) -> Grades:
-    """Values of raters as grades, refused where they have no order, or are no numbers and need to be.
+    """Encode values of raters as grades; raise an error if they have no order, or are not numbers where needed.
 
     Parameters
     ----------
     values : (I, R)
-        Numbers, None and NaN being missing, in whole numbers `NOT_ASSIGNED`, too; or categories of `order`.
+        Numbers, with None and NaN missing (among integers also `NOT_ASSIGNED`); or categories of `order`.
     metric : name in `METRICS`, or of weights
-        What they are needed for; "interval" and "ratio" need numbers.
+        Metric that the grades are for; "interval" and "ratio" need numbers.
     order : sequence, optional
         The categories from lowest to highest.
 
     Raises
     ------
     InputError
-        For text without an order, values that `order` lacks, numbers that are not finite, and for "ratio" numbers
+        For text without an order, values missing in `order`, numbers that are not finite, and for "ratio" numbers
         below 0.
 
     Examples
@@ -171,7 +171,7 @@ def _in_order(given: NDArray[Any], metric: str, order: Sequence[Any]) -> Grades:
 
 
 def _positions(given: NDArray[Any], names: list[Any]) -> Grades:
-    """Values as positions among names."""
+    """Convert values to positions among names."""
     code = {name: position for position, name in enumerate(names)}
     values = [None if _is_absent(value, given.dtype) else value for value in given.ravel().tolist()]
     codes = [-1 if value is None else code.get(value, -2) if is_hashable(value) else -2 for value in values]
@@ -184,12 +184,12 @@ def _positions(given: NDArray[Any], names: list[Any]) -> Grades:
 
 
 def _is_absent(value: Any, kind: np.dtype[Any]) -> bool:
-    """Whether a value of an array of that type is missing."""
+    """Check whether a value of an array of that type is missing."""
     return is_missing(value) or (kind.kind == "i" and value == NOT_ASSIGNED)
 
 
 def _numbers(given: NDArray[Any], metric: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Values as numbers, and where they are missing."""
+    """Return values as numbers, and where they are missing."""
     if given.dtype.kind == "i":
         missing = given == NOT_ASSIGNED
         if missing.any() and (given[~missing] < 0).any():
@@ -226,7 +226,7 @@ def _number(value: Any, metric: str) -> float:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, which does not equal itself, or the NA of pandas, which compares as NA.
+    """Check for None, NaN (which does not equal itself), and the NA of pandas (which compares as NA).
 
     Examples
     --------
@@ -238,7 +238,7 @@ def is_missing(value: Any) -> bool:
 
 
 def _distinct(numbers: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """As `np.unique` with the inverse; whole numbers that lie close together without sorting."""
+    """Do the same as `np.unique` with the inverse; integers in a small range are not sorted."""
     if not len(numbers):
         return np.zeros(0), np.zeros(0, np.intp)
     least, most = numbers.min(), numbers.max()
@@ -254,7 +254,7 @@ def _distinct(numbers: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.in
 
 
 def check_levels(levels: ArrayLike | None, categories: int, metric: str) -> NDArray[np.float64]:
-    """(C,) the numbers of the columns of counts; one apart unless given.
+    """Check the numbers (C,) of the columns of counts; by default they are one apart.
 
     Examples
     --------

@@ -1,15 +1,15 @@
-"""Agreement of raters about pixels (Lampert, Stumpf & Gançarski 2016).
+"""Pixel-wise agreement of raters (Lampert, Stumpf & Gançarski 2016).
 
 * Masks of one image: `MaskStack`, `as_stack`; `mask_stacks` rasterises polygons and masks; `LabelStack` for several
   classes.
 * Agreement: `pixel_agreement`, `PixelAgreement`, `PixelSums`, `LIMIT`; image by image with `PixelAccumulator`; of
-  several classes: `class_pixel_agreement`, `ClassPixelAgreement`; how many raters marked each pixel: `rater_count_map`.
-* Raters against a truth: `rater_performance`, `RaterPerformance`.
+  several classes: `class_pixel_agreement`, `ClassPixelAgreement`; number of raters per pixel: `rater_count_map`.
+* Raters against a ground truth: `rater_performance`, `RaterPerformance`.
 * Properties of the image that may explain agreement: `Correlation`, `SIGNIFICANT`, `channel_names`.
 * Boundaries: `boundary_distance`, `BoundaryDistance`; of every two raters: `boundary_agreement`, `unit_boundaries`,
   `BoundaryAgreement`; as a similarity: `surface_dice`.
-* Regions without names: `region_agreement`, `RegionAgreement`; `PairedRaters` is what it shares with boundaries.
-* Where raters differ most: `disputed_regions`, `DisputedRegions`; of one image `regions_in_dispute`, `Region`.
+* Regions without names: `region_agreement`, `RegionAgreement`; `PairedRaters` is its common base with boundaries.
+* Regions where raters differ most: `disputed_regions`, `DisputedRegions`; of one image `regions_in_dispute`, `Region`.
 * Contours: `match_contours`, `ContourMatch`, `near`, `thinned`, `tolerance_in_pixels`.
 """
 

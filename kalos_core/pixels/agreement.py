@@ -1,4 +1,4 @@
-"""How far raters agree about pixels: one image, or a data set read one image at a time."""
+"""Pixel-wise agreement of raters on one image, or on a data set read one image at a time."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ from kalos_core.pixels.sums import PixelSums
 from kalos_core.results import Result
 
 LIMIT = 0.1
-"""Smyth's: data with a larger bound are not fit for experiments."""
+"""Limit of Smyth; data with a larger bound are unfit for experiments."""
 
 FEWEST_FOR_OUTLIERS = 3
-"""Raters below which nobody can stand out."""
+"""Minimum number of raters for outliers."""
 
 UNNAMED = (
-    "Raters have no names: the first of one image need not be the first of the next. There are no numbers of single "
-    "raters and no outliers; pairs of raters are compared within images."
+    "Raters have no names: the first rater of one image need not be the first of the next. There are no metrics of "
+    "single raters and no outliers; pairs of raters are compared within images."
 )
-"""Of results where raters are local."""
+"""Note on results with local raters."""
 
 ROUNDING = 1e-12
-"""Raters who differ by less from the limit of outliers do not pass it."""
+"""Tolerance: raters who exceed the limit of outliers by less are not outliers."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PixelAgreement(Result):
-    """Agreement of raters about pixels (Lampert et al., §III-B). R raters, I images.
+    """Pixel-wise agreement of raters (Lampert et al., §III-B). R raters, I images.
 
-    Table: one row an image.
+    Table: one row per image.
 
-    Where raters have no names (`raters_are_local`), there is no number of a single rater and nobody stands out: R is 0
-    and `ratio` has an entry for each rater of the image with the most. Pairs are compared within images only, see
-    `image_f1` and `mean_f1`; `notes` says so.
+    If raters have no names (`raters_are_local`), there are no metrics of single raters and no outliers. R is then 0,
+    and `ratio` has one entry for each rater of the image with the most raters. Pairs are compared within images only,
+    see `image_f1` and `mean_f1`; `notes` explains this.
 
     Figures: ``"tree"``, ``"ratio"``, ``"performance"``, ``"correlations"``.
 
@@ -56,25 +56,25 @@ class PixelAgreement(Result):
     ----------
     raters : (R,) object
     sums : PixelSums
-        Over all images.
+        Sums over all images.
     images : (I,) object
         Images with at least two raters.
     image_bound : (I,) float64
-        Smyth's bound of each image; NaN where all its pixels are ignored.
+        Smyth's bound of each image; NaN if all its pixels are ignored.
     image_f1 : (I,) float64
-        Mean F1 of the image's pairs of raters.
+        Mean F1 of the pairs of raters of the image.
     image_pixels, image_marked : (I,) int64
-        Pixels that count, and those that anybody marked.
+        Number of pixels that are not ignored, and of those that any rater marked.
     alone : int
-        Images left out because fewer than two raters are assigned to them.
+        Number of images left out because fewer than two raters are assigned to them.
     correlations : tuple of Correlation
-        Of the share of raters who marked a pixel with the properties of the image; empty without images' pixels.
+        Correlations of the share of raters who marked a pixel with properties of the image; empty without image pixels.
     raters_are_local : bool
         Whether a name means a rater within one image only.
     mean_f1_interval, smyth_interval : (2,) float64
-        Of `mean_f1` and `smyth_bound`: 95 % bootstrap interval over images; NaN without a bootstrap.
+        95 % bootstrap intervals over images of `mean_f1` and `smyth_bound`; NaN without a bootstrap.
     f1_interval : (R, R, 2) float64
-        Of `f1`, all on the same draws; NaN on the diagonal, which is not measured, and without a bootstrap.
+        Intervals of `f1`, all on the same draws; NaN on the diagonal, which is trivial, and without a bootstrap.
 
     Examples
     --------
@@ -105,19 +105,19 @@ class PixelAgreement(Result):
 
     @cached_property
     def mean_f1(self) -> float:
-        """Mean F1 of the pairs of raters, each over all their images; without names, mean over images of `image_f1`."""
+        """Mean F1 of the pairs of raters, each over all their images; without names, the mean of `image_f1`."""
         pairs = self.image_f1 if self.raters_are_local else self.f1[np.triu_indices(len(self.raters), 1)]
         return float(mean_of_defined(pairs))
 
     @property
     def raters_per_image(self) -> tuple[int, int]:
-        """Least and most raters of an image that has pixels."""
+        """Smallest and largest number of raters of an image that has pixels."""
         assigned = np.flatnonzero(self.sums.by_rater_count.any(axis=1))
         return int(assigned[0]), int(assigned[-1])
 
     @property
     def rater_count(self) -> str:
-        """How many raters there are; where they have no names, how many an image has, such as "4 to 7"."""
+        """Number of raters; if they have no names, the number per image, such as "4 to 7"."""
         least, most = self.raters_per_image
         if not self.raters_are_local:
             return str(len(self.raters))
@@ -125,51 +125,50 @@ class PixelAgreement(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know of the result: which numbers there cannot be."""
+        """Notes on the result: metrics that are not available."""
         return (UNNAMED,) if self.raters_are_local else ()
 
     @cached_property
     def smyth_bound(self) -> float:
-        """Least mean error of the raters, in [0, .5], whatever the truth (Eq. 1); see `smyth_notes`."""
+        """Minimum mean error of the raters, in [0, .5], whatever the ground truth (Eq. 1); see `smyth_notes`."""
         return self.sums.smyth_bound()
 
     @property
     def within_limit(self) -> bool:
-        """Whether the bound is at most 10 %, which Smyth requires of data for experiments."""
+        """Whether the bound is at most 10 %, as Smyth requires of data for experiments."""
         return self.smyth_bound <= LIMIT
 
     @property
     def smyth_notes(self) -> tuple[str, ...]:
-        """What to know before the bound is compared with that of other data: two peculiarities (Discussion, §V-A)."""
+        """Two caveats for comparing the bound with that of other data (Discussion, §V-A)."""
         assigned = [number for number, row in enumerate(self.sums.by_rater_count) if row.any()]
         notes = []
         if 2 in assigned:
             notes.append(
-                "With two raters every disagreement counts one half, the most there is: the bound is high even where "
-                "F1 is."
+                "With two raters every disagreement counts one half, the maximum: the bound is high even where F1 is."
             )
         odd = [number for number in assigned if number % 2]
         if odd:
             most = " or ".join(f"{(number - 1) / (2 * number):.3f}" for number in odd)
             notes.append(
-                f"With an odd number of raters ({listed(odd, 20)}) no pixel can count one half but at most {most}: "
+                f"With an odd number of raters ({listed(odd, 20)}) a pixel counts at most {most}, not one half: "
                 "each disagreement counts less than with two raters."
             )
         return tuple(notes)
 
     @cached_property
     def ratio(self) -> NDArray[np.float64]:
-        """(R,) of the pixels that anybody marked, the share that at least 1, ..., R raters marked (Eq. 3)."""
+        """(R,) share of the pixels marked by any rater that at least 1, ..., R raters marked (Eq. 3)."""
         return self.sums.ratio()
 
     @cached_property
     def f1(self) -> NDArray[np.float64]:
-        """(R, R) F1 of every two raters (Eq. 6); NaN where they share no image, 1 where neither marked anything."""
+        """(R, R) F1 of every two raters (Eq. 6); NaN if they share no image, 1 if neither marked anything."""
         return self.sums.f1()
 
     @cached_property
     def mean_difference(self) -> NDArray[np.float64]:
-        """(R,) mean of 1 - F1 between each rater and the others; NaN for one who shares no image with any."""
+        """(R,) mean of 1 - F1 between each rater and the others; NaN for raters who share no image with another."""
         others = 1 - self.f1
         np.fill_diagonal(others, np.nan)
         return mean_of_defined(others.T) if len(others) else np.zeros(0)
@@ -178,14 +177,14 @@ class PixelAgreement(Result):
     def outliers(self) -> NDArray[np.bool_]:
         """(R,) raters with a mean difference above the mean of all plus one standard deviation (ddof 1).
 
-        Nobody below three raters. Standing out is not being wrong: the paper warns that the one rater who is right may
-        be the one who differs.
+        With fewer than three raters there are no outliers. An outlier is not necessarily wrong: the paper warns that
+        the one rater who is right may be the one who differs.
         """
         return outliers(self.mean_difference)
 
     @cached_property
     def linkage(self) -> NDArray[np.float64]:
-        """(R - 1, 4) Ward's tree on 1 - F1, as `scipy.cluster.hierarchy` has it; 1 where raters share no image."""
+        """(R - 1, 4) Ward's tree on 1 - F1, in the format of `scipy.cluster.hierarchy`; 1 if raters share no image."""
         if not len(self.raters):
             return np.zeros((0, 4))
         from scipy.cluster import hierarchy  # slow to import, and needed here only
@@ -204,7 +203,7 @@ class PixelAgreement(Result):
 
     @property
     def performance(self) -> RaterPerformance:
-        """Each rater against the consensus of half of the raters, their own vote among them (Table II)."""
+        """Each rater against the consensus of half of the raters, including their own vote (Table II)."""
         return RaterPerformance(self.raters, self.sums.confusion)
 
     @property
@@ -219,18 +218,18 @@ class PixelAgreement(Result):
 
 
 class PixelAccumulator:
-    """Agreement about pixels of images that come one after the other, each forgotten when it is counted.
+    """Accumulator of pixel-wise agreement for a stream of images; each image is discarded once it is counted.
 
     Parameters
     ----------
     raters : sequence of str, optional
-        All raters of the data set, in their order; by default as images bring them. One who is not among an image's
-        raters is not assigned to it, and counts for nothing there; one who is assigned and marked nothing has an empty
+        All raters of the data set, in order; by default in order of first appearance. A rater who is not among those of
+        an image is not assigned to it, and is ignored there. A rater who is assigned and marked nothing has an empty
         mask.
     channels : sequence of str, or mapping of str to int, optional
-        Which channels of the images are compared, see `pixel_agreement`.
+        Channels of the images to compare, see `pixel_agreement`.
     raters_are_local : bool, optional
-        Whether a name means a rater within one image only; by default as the stacks say.
+        Whether a name means a rater within one image only; by default as specified by the stacks.
 
     Examples
     --------
@@ -289,14 +288,14 @@ class PixelAccumulator:
             self._correlate(stack, patterns)
 
     def _is_local(self, stack: MaskStack) -> bool:
-        """Whether raters have names within an image only: of all images, or of none."""
+        """Check whether raters have names within an image only; this is the same for all images."""
         if self._are_local is None:
             self._are_local = stack.raters_are_local
             if self._are_local:
                 self._sums = self._sums.without_raters()
         if stack.raters_are_local and not self._are_local:
             raise InputError(
-                f"image {stack.image!r}: expected raters of one name to be the same on every image, got one whose "
+                f"image {stack.image!r}: expected raters of one name to be the same on every image, got an image whose "
                 "raters are local"
             )
         return self._are_local
@@ -309,10 +308,10 @@ class PixelAccumulator:
             self._moments[name] = self._moments.get(name, Moments()).joined(moments)
 
     def result(self, bootstrap: int = 1000, seed: int = 0) -> PixelAgreement:
-        """Agreement over all images counted so far; `bootstrap` and `seed` as in `pixel_agreement`."""
+        """Return the agreement over all images counted so far; `bootstrap` and `seed` as in `pixel_agreement`."""
         if not self._sums.pixels:
             raise InputError(
-                f"masks: expected a pixel of an image with at least two assigned raters, got none in "
+                f"masks: expected an image with pixels and at least two assigned raters, got none in "
                 f"{len(self._rows) + self._alone:,} images"
             )
         images, bound, f1, pixels, marked = zip(*self._rows, strict=True)
@@ -345,10 +344,10 @@ ChosenChannels = Annotated[
     Channels | None,
     Option(
         "Channels",
-        "Which channels of the images are compared, such as the near-infrared one; all by default. Names choose "
-        "among those that the stacks name (`MaskStack.channels`), and name every channel, in order, where they "
-        "name none; a mapping of names to numbers, from 0, chooses among channels without names. Intensity and "
-        "contrast are computed where an image has channels named red, green and blue, or one channel.",
+        "Channels of the images to compare, such as the near-infrared one; all by default. Names select among the "
+        "channels that the stacks name (`MaskStack.channels`) or, if they name none, name every channel in order. A "
+        "mapping of names to numbers, from 0, selects channels without names. Intensity and contrast are computed if "
+        "an image has channels named red, green and blue, or one channel.",
         type="sequence of str, or mapping of str to int, optional",
     ),
 ]
@@ -356,13 +355,13 @@ ChosenChannels = Annotated[
 
 @dataclass(frozen=True)
 class PixelSettings(Settings):
-    """How agreement about pixels is computed."""
+    """Settings of pixel-wise agreement."""
 
     raters: Annotated[
         Sequence[str] | None,
         Option(
             "Raters",
-            "All raters in the order wanted; by default as the images bring them.",
+            "All raters in the desired order; by default in order of first appearance.",
             check=lambda given, _: given,
         ),
     ] = None
@@ -372,8 +371,8 @@ class PixelSettings(Settings):
         Option(
             "Raters have no names",
             "Whether a name means a rater within one image only, as in the Berkeley data, where segmenter 1 of one "
-            "image is not segmenter 1 of the next. By default as the stacks say. There are no numbers of single "
-            "raters then.",
+            "image is not segmenter 1 of the next. By default as specified by the stacks. If so, there are no metrics "
+            "of single raters.",
         ),
     ] = None
     bootstrap: Replicates = 1000
@@ -382,12 +381,12 @@ class PixelSettings(Settings):
 
 @takes(PixelSettings)
 def pixel_agreement(stacks: Stacks, settings: PixelSettings) -> PixelAgreement:
-    """Agreement of raters about the pixels of images: F1, outliers, raters against the consensus, Smyth's bound.
+    """Compute the pixel-wise agreement of raters: F1, outliers, performance against the consensus, Smyth's bound.
 
     Parameters
     ----------
     stacks : iterable, or function without arguments that returns one
-        One `MaskStack` an image, or what `MaskStack.of` makes one of; read one at a time. A single stack is one image.
+        One `MaskStack` per image, or input of `MaskStack.of`; read one at a time. A single stack is one image.
 
     Returns
     -------
@@ -396,7 +395,7 @@ def pixel_agreement(stacks: Stacks, settings: PixelSettings) -> PixelAgreement:
     Raises
     ------
     InputError
-        For no image, no image with two raters, a rater who is not among `raters`, or channels that images do not have.
+        If there is no image or none with two raters, a rater is not among `raters`, or images lack the channels.
 
     Examples
     --------
@@ -416,7 +415,7 @@ def pixel_agreement(stacks: Stacks, settings: PixelSettings) -> PixelAgreement:
 
 @checked
 def rater_count_map(masks: Masks3D) -> NDArray[np.uint8]:
-    """(H, W) how many raters marked each pixel (A of Eq. 2), 0 where pixels are ignored.
+    """Count how many raters marked each pixel (H, W) (A of Eq. 2); 0 where pixels are ignored.
 
     Examples
     --------
@@ -431,11 +430,11 @@ def rater_count_map(masks: Masks3D) -> NDArray[np.uint8]:
 
 
 def outliers(mean_difference: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(R,) True above the mean plus one standard deviation (ddof 1) of those that are defined.
+    """Return which values (R,) are above the mean plus one standard deviation (ddof 1) of the defined ones.
 
     Examples
     --------
-    The numbers of the Segmentation study, of which the paper names the fifth an outlier:
+    Values from the Segmentation study, where the paper names the fifth rater an outlier:
 
     >>> outliers(np.array([0.59, 0.59, 0.59, 0.59, 0.6454])).tolist()
     [False, False, False, False, True]

@@ -1,4 +1,4 @@
-"""How far the boundaries of two masks or polygons are from each other."""
+"""Distances between the boundaries of two masks or polygons."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROUNDING = 1e-9
-"""Share of a tolerance by which a distance may pass it and still be within, as sums of squares are rounded."""
+"""Relative excess at which a distance still counts as within the tolerance, since sums of squares are rounded."""
 
 TOLERANCE = 2.0
-"""Of the surface Dice, where nothing else is asked for."""
+"""Default tolerance of the surface Dice."""
 
 LARGEST = 1e100
-"""Of coordinates and spacings: the squares of larger ones are no numbers."""
+"""Limit of coordinates and spacings, beyond which their squares may overflow."""
 
 DIRECTIONS = ("a to b", "b to a", "both")
 """Rows of the table of a `BoundaryDistance`."""
@@ -35,23 +35,23 @@ DIRECTIONS = ("a to b", "b to a", "both")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BoundaryDistance(Result):
-    """How far two boundaries are from each other, see `boundary_distance`. A, B: places looked at on each.
+    """Distances between two boundaries, see `boundary_distance`. A, B: number of places sampled on each.
 
-    Where neither has a boundary (both masks are empty), everything is NaN; where one of them has none, distances are
-    infinite and the surface Dice is 0, as MONAI has it.
+    If neither shape has a boundary (both masks are empty), everything is NaN. If one of them has none, distances are
+    infinite and the surface Dice is 0, as in MONAI.
 
     Figures: ``"tolerances"``.
 
     Parameters
     ----------
     to_b : (A,) float64
-        How far each place on the boundary of `a` is from that of `b`.
+        Distance of each place on the boundary of `a` from that of `b`.
     to_a : (B,) float64
-        The other way round.
+        Distance of each place on the boundary of `b` from that of `a`.
     furthest : (2,) float64
-        The largest distance of all of `a` from `b`, and of all of `b` from `a`.
+        Largest distance of any point of `a` from `b`, and of any point of `b` from `a`.
     length : (2,) float64
-        Of the boundary of `a` and of `b`: pixels of a mask, length of an outline.
+        Length of the boundary of `a` and of `b`: pixels of a mask, length of an outline.
 
     Examples
     --------
@@ -69,14 +69,14 @@ class BoundaryDistance(Result):
 
     @property
     def hausdorff(self) -> float:
-        """Hausdorff distance: how far the worst place of either boundary is from the other one."""
+        """Hausdorff distance: largest distance of a place of either boundary from the other one."""
         return float(self.furthest.max()) if self.length.all() else self._without()
 
     @property
     def hausdorff95(self) -> float:
-        """The same without the worst 5 % of each boundary: the larger of both directed 95th percentiles.
+        """Hausdorff distance without the worst 5 % of each boundary: the larger of both directed 95th percentiles.
 
-        As MONAI has it; medpy takes the 95th percentile of the distances of both directions together.
+        This is the definition of MONAI; medpy takes the 95th percentile of the distances of both directions together.
         """
         return float(self._percentiles().max()) if self.length.all() else self._without()
 
@@ -84,21 +84,21 @@ class BoundaryDistance(Result):
     def average(self) -> float:
         """Average symmetric surface distance: the mean over both boundaries together (Heimann et al. 2009).
 
-        As MONAI and medpy have it; a long boundary counts more than a short one.
+        This is the definition of MONAI and medpy; a long boundary counts more than a short one.
         """
         return float(self.length @ self._means() / self.length.sum()) if self.length.all() else self._without()
 
     @checked
     def surface_dice(self, tolerance: Tolerance) -> float:
-        """Share of both boundaries that is within a tolerance of the other one, in [0, 1] (Nikolov et al. 2018).
+        """Compute the share of both boundaries within a tolerance of the other, in [0, 1] (Nikolov et al. 2018).
 
-        Also called normalised surface Dice. Each pixel of a boundary counts the same, as in MONAI; the surface-distance
-        package of the authors weights them by the area of the surface in them.
+        It is also called normalised surface Dice. Each pixel of a boundary counts the same, as in MONAI; the
+        surface-distance package of the authors weights pixels by the area of their surface.
 
         Parameters
         ----------
         tolerance : float, at least 0
-            In the unit of the spacing.
+            Tolerance in the unit of the spacing.
         """
         return self._within(tolerance)
 
@@ -110,18 +110,18 @@ class BoundaryDistance(Result):
         return float(np.nansum(self.length * shares) / self.length.sum())
 
     def _without(self) -> float:
-        """The distance where one boundary is missing, or both are."""
+        """Return the distance if one boundary is missing, or both are."""
         return np.inf if self.length.any() else np.nan
 
     def _each(self, of: Callable[[NDArray[np.float64]], Any]) -> NDArray[np.float64]:
-        """(2,) a statistic of the distances in each direction; NaN of none."""
+        """Compute a statistic of the distances in each direction (2,); NaN if there are none."""
         return np.array([of(distance) if len(distance) else np.nan for distance in (self.to_b, self.to_a)])
 
     def _means(self) -> NDArray[np.float64]:
         return self._each(np.mean)
 
     def _percentiles(self) -> NDArray[np.float64]:
-        """Of infinite distances, which are all so, infinite."""
+        """Compute 95th percentiles; infinite if the distances are, in which case all of them are."""
         return self._each(
             lambda distance: np.percentile(distance, 95, method="linear" if self.length.all() else "higher")
         )
@@ -137,7 +137,7 @@ class BoundaryDistance(Result):
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each direction and one for both: length, average, and how far 95 % and all of it are at most."""
+        """Return one row per direction and one for both: length, average, and maximum of 95 % and of all distances."""
         import pandas as pd
 
         columns = {
@@ -151,25 +151,25 @@ class BoundaryDistance(Result):
 
 @checked
 def boundary_distance(a: ArrayLike, b: ArrayLike, spacing: float | Sequence[float] = 1) -> BoundaryDistance:
-    """How far the boundaries of two masks or of two polygons are from each other.
+    """Compute the distances between the boundaries of two masks or of two polygons.
 
-    The boundary of a mask is made of its pixels that have a pixel outside it beside them (above, below, left or right;
-    of a volume also before and behind); all that lies outside the array is outside the mask. Distances are Euclidean,
-    from the centre of a pixel to that of the nearest pixel of the other boundary: as in MONAI and medpy
+    The boundary of a mask consists of its pixels with a neighbour outside it: above, below, left or right, and in a
+    volume also before and behind. Everything outside the array is outside the mask. Distances are Euclidean, from the
+    centre of a pixel to that of the nearest pixel of the other boundary. MONAI and medpy use the same boundary
     (``mask ^ binary_erosion(mask)``).
 
     The boundary of a polygon is its outline, a closed line. Distances are from points of one outline to the nearest
-    point of the other: `BoundaryDistance.hausdorff` is exact, the others are over 4,096 places at equal steps on both
-    outlines together.
+    point of the other. `BoundaryDistance.hausdorff` is exact; the other statistics use 4,096 places at equal steps on
+    both outlines together.
 
     Parameters
     ----------
     a, b : (H, W) or (D, H, W) binary, or (P, 2) float
-        Two masks of one size, as truth values, 0 and 1, or 0 and 255; or the corners x, y of two polygons. An array of
-        two columns that are no truth values holds corners. No pixel that is on, or no corner: an empty boundary.
+        Two masks of one size, as booleans, 0 and 1, or 0 and 255; or the corners x, y of two polygons. An array with
+        two columns that are not booleans holds corners. A mask without pixels, or no corner, is an empty boundary.
     spacing : float or sequence of float
-        Distance of neighbouring pixels, one for each axis of the array (rows, then columns) if they differ; of polygons
-        for x, then y.
+        Distance of neighbouring pixels, one for each axis of the array (rows, then columns) if they differ; for
+        polygons x, then y.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def boundary_distance(a: ArrayLike, b: ArrayLike, spacing: float | Sequence[floa
 
     Examples
     --------
-    Two squares of 3 x 3 pixels, one of them a column further to the right; then in millimetres:
+    Two squares of 3 x 3 pixels, one of them shifted right by a column; then in millimetres:
 
     >>> one, other = np.zeros((2, 5, 6), bool)
     >>> one[1:4, 1:4], other[1:4, 2:5] = True, True
@@ -199,7 +199,7 @@ def boundary_distance(a: ArrayLike, b: ArrayLike, spacing: float | Sequence[floa
     >>> boundary_distance([[0, 0], [9, 0], [9, 9]], [[0, 0], [9, 0], [9, 12]]).hausdorff
     3.0
 
-    Nothing in both, and in one of them:
+    Both empty, and one of them empty:
 
     >>> found = boundary_distance([[False]], [[False]])
     >>> found.hausdorff, boundary_distance([[True]], [[False]]).average
@@ -207,7 +207,7 @@ def boundary_distance(a: ArrayLike, b: ArrayLike, spacing: float | Sequence[floa
     """
     first, second = _as_shape(a, "a"), _as_shape(b, "b")
     if (first.dtype == np.bool_) != (second.dtype == np.bool_):
-        raise InputError(f"b: expected a mask or a polygon as a is, got {repr_of(b)}")
+        raise InputError(f"b: expected the same kind as a, a mask or a polygon, got {repr_of(b)}")
     steps = check_spacing(spacing, first.ndim if first.dtype == np.bool_ else 2)
     if first.dtype != np.bool_:
         origin = np.concatenate([first, second, np.zeros((1, 2))])[0]
@@ -219,7 +219,7 @@ def boundary_distance(a: ArrayLike, b: ArrayLike, spacing: float | Sequence[floa
 
 
 def distance_of_borders(a: NDArray[np.bool_], b: NDArray[np.bool_], spacing: Spacing) -> BoundaryDistance:
-    """How far two boundaries of pixels are from each other.
+    """Compute the distances between two boundaries of pixels.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def distance_of_borders(a: NDArray[np.bool_], b: NDArray[np.bool_], spacing: Spa
 
 
 def of_pixels(to_b: NDArray[np.float64], to_a: NDArray[np.float64]) -> BoundaryDistance:
-    """From the distances of pixels of boundaries, each of which counts the same.
+    """Build a `BoundaryDistance` from the distances of boundary pixels, each of which counts the same.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def of_pixels(to_b: NDArray[np.float64], to_a: NDArray[np.float64]) -> BoundaryD
 
 
 def distance_of_outlines(a: Outline, b: Outline) -> BoundaryDistance:
-    """How far two outlines are from each other.
+    """Compute the distances between two outlines.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def distance_of_outlines(a: Outline, b: Outline) -> BoundaryDistance:
 
 
 def _as_shape(value: ArrayLike, name: str) -> NDArray[Any]:
-    """Truth values of a mask, or numbers (P, 2) of a polygon."""
+    """Return the booleans of a mask, or the numbers (P, 2) of a polygon."""
     given = as_array(value, name)
     is_polygon = given.dtype != np.bool_ and ((given.ndim == 2 and given.shape[1] == 2) or not given.size)
     if not is_polygon:
@@ -282,7 +282,7 @@ def _as_shape(value: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def check_spacing(spacing: object, axes: int) -> Spacing:
-    """A spacing for each axis.
+    """Return a spacing for each axis.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def check_spacing(spacing: object, axes: int) -> Spacing:
 
 Tolerance = Annotated[
     float,
-    Option("Tolerance", "Pixels by which boundaries may differ and be the same.", low=0),
+    Option("Tolerance", "Maximum distance in pixels at which boundaries count as the same.", low=0),
 ]
 
 
@@ -309,7 +309,7 @@ Spacings = Annotated[
     float | Sequence[float],
     Option(
         "Spacing",
-        "Distance of neighbouring pixels: of rows, then of columns, if they differ; of polygons for x, then y.",
+        "Distance of neighbouring pixels: of rows, then of columns, if they differ; for polygons x, then y.",
         type="float or sequence of 2 float",
         check=lambda spacing, _: check_spacing(spacing, 2),
     ),

@@ -1,4 +1,4 @@
-"""Masks of several classes: every metric for each class against all others, and the mean over classes."""
+"""Masks of several classes: metrics of each class against all others, and their mean over classes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassPixelAgreement(Result):
-    """Agreement about pixels, class by class. K classes, R raters, I images.
+    """Pixel-wise agreement per class. K classes, R raters, I images.
 
     Figures: ``"classes"``.
 
     Parameters
     ----------
     classes : (K,) object
-        Names.
+        Names of the classes.
     by_class : tuple of K PixelAgreement
 
     Examples
@@ -51,17 +51,17 @@ class ClassPixelAgreement(Result):
 
     @property
     def smyth_bound(self) -> float:
-        """Mean over the classes."""
+        """Mean of Smyth's bound over the classes."""
         return float(np.mean([each.smyth_bound for each in self.by_class]))
 
     @property
     def ratio(self) -> NDArray[np.float64]:
-        """(R,) mean over the classes that anybody marked."""
+        """(R,) mean over the classes that any rater marked."""
         return mean_of_defined(np.array([each.ratio for each in self.by_class]))
 
     @property
     def f1(self) -> NDArray[np.float64]:
-        """(R, R) mean over the classes that either marked; NaN where there is none."""
+        """(R, R) mean over the classes that either rater marked; NaN if there are none."""
         marked = [each.sums.marked + each.sums.marked.T > 0 for each in self.by_class]
         return mean_of_defined(
             np.array([np.where(used, each.f1, np.nan) for used, each in zip(marked, self.by_class, strict=True)])
@@ -69,7 +69,7 @@ class ClassPixelAgreement(Result):
 
     @property
     def mean_f1(self) -> float:
-        """Mean of `f1` over the pairs of raters; without their names, mean over the classes that anybody marked."""
+        """Mean of `f1` over the pairs of raters; without names, mean over the classes that any rater marked."""
         if self.by_class[0].raters_are_local:
             marked = [each for each in self.by_class if each.image_marked.any()]
             return float(mean_of_defined(np.array([each.mean_f1 for each in marked])))
@@ -77,7 +77,7 @@ class ClassPixelAgreement(Result):
 
     @property
     def performance(self) -> dict[str, NDArray[np.float64]]:
-        """(R,) sensitivity, specificity, ppv, npv and kappa, means over the classes where they are defined."""
+        """(R,) sensitivity, specificity, ppv, npv and kappa: means over the classes where they are defined."""
         tables = [each.performance for each in self.by_class]
         return {name: mean_of_defined(np.array([getattr(table, name) for table in tables])) for name in SHARES}
 
@@ -88,16 +88,16 @@ class ClassPixelAgreement(Result):
 
     @property
     def image_f1(self) -> NDArray[np.float64]:
-        """(I,) mean F1 of an image's pairs of raters, mean over the classes."""
+        """(I,) mean F1 of the pairs of raters of each image, averaged over the classes."""
         return self._over_classes([each.image_f1 for each in self.by_class])
 
     @property
     def image_bound(self) -> NDArray[np.float64]:
-        """(I,) Smyth's bound of each image, mean over the classes."""
+        """(I,) Smyth's bound of each image, averaged over the classes."""
         return self._over_classes([each.image_bound for each in self.by_class])
 
     def _over_classes(self, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """(I,) mean of what each class says of its own images."""
+        """Average values of the images of each class over the classes (I,)."""
         row_of = {image: row for row, image in enumerate(self.images)}
         columns = np.full((len(values), len(row_of)), np.nan)
         for column, own, each in zip(columns, values, self.by_class, strict=True):
@@ -110,7 +110,7 @@ class ClassPixelAgreement(Result):
         return f"Agreement about pixels of {number_of(len(self.classes), 'class')}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a class."""
+        """Return one row per class."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -133,20 +133,20 @@ class ClassPixelAgreement(Result):
 def class_pixel_agreement(
     stacks: Iterable[LabelStack | Mapping[str, ArrayLike | None]], classes: Mapping[int, str], settings: PixelSettings
 ) -> ClassPixelAgreement:
-    """Agreement about the pixels of each class against all others, and its mean; all classes are drawn alike.
+    """Compute the pixel-wise agreement of each class against all others; all classes use the same bootstrap draws.
 
     Parameters
     ----------
     stacks : iterable of LabelStack
-        One an image, read one at a time.
+        One per image, read one at a time.
     classes : mapping of int to str
-        Value in the label maps -> name. 0 is the background, which is no class unless it is named; any other value
-        has to be named.
+        Value in the label maps -> name. 0 is the background, which is a class only if it is named; any other value must
+        be named.
 
     Raises
     ------
     InputError
-        For a value that is no class, and as `pixel_agreement`.
+        For a value without a class, and for the reasons of `pixel_agreement`.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def class_pixel_agreement(
 
 
 def check_classes(classes: Mapping[Any, Any]) -> None:
-    """At least one class, of a name of its own.
+    """Check that there is at least one class, each with a different name.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def check_classes(classes: Mapping[Any, Any]) -> None:
 
 
 def check_values(stack: LabelStack, classes: Mapping[int, str]) -> None:
-    """Every value outside the ignored region is a class or 0."""
+    """Check that every value outside the ignored region is a class or 0."""
     labels = stack.labels if stack.ignore is None else stack.labels[:, ~stack.ignore]
     strange = sorted(set(np.unique(labels).tolist()) - set(classes) - {0})
     if strange:
@@ -200,7 +200,7 @@ def check_values(stack: LabelStack, classes: Mapping[int, str]) -> None:
 def masks_of_classes(
     stacks: Any, classes: Mapping[int, str] | None
 ) -> Iterator[tuple[MaskStack | LabelStack, Iterable[NDArray[np.bool_]]]]:
-    """The stacks of a study with the masks (N, H, W) of each class; without classes, of what is marked.
+    """Yield the stacks of a study with the masks (N, H, W) of each class; without classes, of marked pixels.
 
     Examples
     --------

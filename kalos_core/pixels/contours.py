@@ -1,4 +1,4 @@
-"""Contour tasks: a pixel near enough to a boundary counts as on it, and a truth is thinned to one pixel."""
+"""Contour tasks: a pixel close enough to a boundary counts as on it, and a ground truth is thinned to one pixel."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from kalos_core.options import Option, checked
 from kalos_core.pixels.stack import as_binary
 
 TOLERANCE = 0.0075
-"""Of the image's diagonal: the Berkeley benchmark's, which Lampert et al. take."""
+"""Tolerance of the Berkeley benchmark, as a share of the image's diagonal, adopted by Lampert et al."""
 
 
 @dataclass(frozen=True)
 class ContourMatch:
-    """Marked contours against true ones. Each share is None where its denominator is 0.
+    """Comparison of marked with true contours. Each share is None if its denominator is 0.
 
     Parameters
     ----------
     precision : float or None
-        Of the marked pixels, the share that lies near the truth.
+        Share of the marked pixels that are near the ground truth.
     recall : float or None
-        Of the true pixels, the share that lies near a marked one.
+        Share of the true pixels that are near a marked one.
     f1 : float or None
-        Their harmonic mean, 0 where nothing is near.
+        Harmonic mean of both, 0 if no pixel is near.
     """
 
     precision: float | None
@@ -39,13 +39,13 @@ class ContourMatch:
 
 
 DiagonalShare = Annotated[
-    float, Option("How far a contour may be off", "As a share of the image's diagonal.", low=0, below=1)
+    float, Option("How far a contour may be off", "Tolerance as a share of the image's diagonal.", low=0, below=1)
 ]
 
 
 @checked
 def tolerance_in_pixels(size: tuple[int, ...], tolerance: DiagonalShare = TOLERANCE) -> float:
-    """How far a marked pixel may lie from a contour, for an image of a height and a width.
+    """Return the maximum distance in pixels of a marked pixel from a contour, for an image of a height and a width.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def tolerance_in_pixels(size: tuple[int, ...], tolerance: DiagonalShare = TOLERA
 
 @checked
 def near(mask: ArrayLike, distance: float) -> NDArray[np.bool_]:
-    """(H, W) True within `distance` pixels, from centre to centre, of a pixel that is on; nowhere near an empty mask.
+    """Return which pixels (H, W) are within `distance`, between centres, of a pixel that is on; none for an empty mask.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def near(mask: ArrayLike, distance: float) -> NDArray[np.bool_]:
 
 @checked
 def thinned(mask: ArrayLike) -> NDArray[np.bool_]:
-    """A truth thinned to lines one pixel wide, every separate region kept (Lampert et al., §IV-C; Zhang & Suen 1984).
+    """Thin a ground truth to lines one pixel wide, keeping separate regions (Lampert et al., §IV-C; Zhang & Suen 1984).
 
     Examples
     --------
@@ -94,14 +94,14 @@ def thinned(mask: ArrayLike) -> NDArray[np.bool_]:
 
 @checked
 def match_contours(mask: ArrayLike, truth: ArrayLike, tolerance: float = TOLERANCE) -> ContourMatch:
-    """Marked contours against true ones, a pixel counting as found if one of the other mask lies near.
+    """Compare marked with true contours; a pixel counts as found if a pixel of the other mask is near.
 
     Parameters
     ----------
     mask, truth : (H, W) binary
         See `thinned`.
     tolerance : float
-        Share of the image's diagonal.
+        Tolerance as a share of the image's diagonal.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where raters differ most about pixels: connected regions in dispute, their areas, and who says what of each."""
+"""Regions where raters differ most: connected pixels in dispute, their areas, and the class each rater gave them."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEAST_AREA, LEAST_WIDTH = 16, 3
-"""Pixels of a region, and of its narrowest part, where nothing else is asked for."""
+"""Default minimum number of pixels of a region, and of its narrowest part."""
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """One region in dispute of one image.
+    """Region in dispute of one image.
 
     Parameters
     ----------
     box : (4,) tuple of int
         x, y, width, height in pixels.
     mask : (height, width) bool
-        Its pixels within the box.
+        Pixels of the region within the box.
     given : dict
-        Rater who was assigned -> the class they gave at least half of its pixels, of several the one with most; None
-        where they gave none.
+        Assigned rater -> class that they gave at least half of its pixels, the most frequent of several; None if they
+        gave none.
     share : dict
-        Rater who was assigned -> the share of its pixels that say so.
+        Assigned rater -> share of its pixels that agree with `given`.
 
     Examples
     --------
@@ -58,12 +58,12 @@ class Region:
 
     @property
     def area(self) -> int:
-        """Pixels."""
+        """Number of pixels."""
         return int(self.mask.sum())
 
     @property
     def has_sides(self) -> bool:
-        """Whether two raters gave most of it different classes."""
+        """Whether two raters gave most of the region different classes."""
         return len(set(self.given.values())) > 1
 
 
@@ -71,12 +71,12 @@ class Region:
 def regions_in_dispute(
     stacks: Mapping[str, MaskStack], min_area: int = LEAST_AREA, min_width: int = LEAST_WIDTH
 ) -> list[Region]:
-    """The regions in dispute of one image, the largest first; see `disputed_regions`.
+    """Return the regions in dispute of one image, largest first; see `disputed_regions`.
 
     Parameters
     ----------
     stacks : mapping
-        Class -> the masks of the raters who are assigned to it.
+        Class -> masks of the raters who are assigned to it.
     min_area, min_width
         As in `disputed_regions`.
 
@@ -93,7 +93,7 @@ def regions_in_dispute(
         differs = stack.masks.any(axis=0) & ~stack.masks.all(axis=0)
         disputed |= differs if stack.ignore is None else differs & ~stack.ignore
     if min_width > 1:
-        width = min(min_width, 1 + max(disputed.shape))  # wider than the image is wider than all
+        width = min(min_width, 1 + max(disputed.shape))  # anything wider than the image removes all
         disputed = scipy.ndimage.grey_opening(disputed.view(np.uint8), (width, width), mode="constant").view(np.bool_)
     label, count = scipy.ndimage.label(disputed, np.ones((3, 3)))
     area = np.bincount(label.ravel(), minlength=count + 1)
@@ -117,13 +117,13 @@ def _region(
     area: int,
     said: Mapping[tuple[str, str], NDArray[np.intp]],
 ) -> Region:
-    """One of the regions of an image. `said`: pixels of every region that a rater gave a class."""
+    """Build one region of an image. `said`: pixels of every region that a rater gave a class."""
     there = {name for (name, _), pixels in said.items() if pixels[number]}
     given: dict[str, str | None] = {}
     share: dict[str, float] = {}
     for rater in dict.fromkeys(rater for _, rater in said):
         if any((name, rater) not in said for name in there):
-            continue  # who was not to look for a class that is in question
+            continue  # a rater who is not assigned to a class in question
         pixels = {name: int(said[name, rater][number]) for name in stacks if (name, rater) in said}
         most = max(pixels, key=lambda name: pixels[name])
         nothing = area - min(area, sum(pixels.values()))
@@ -136,7 +136,7 @@ def _region(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DisputedRegions(Result):
-    """The regions of pixels in dispute. M regions, I images, R raters, K classes.
+    """Regions of pixels in dispute. M regions, I images, R raters, K classes.
 
     Figures: ``"areas"``.
 
@@ -145,15 +145,15 @@ class DisputedRegions(Result):
     images, raters, classes : (I,), (R,), (K,) object
         Names; the class of masks without classes is called "marked".
     image : (M,) int
-        Code; of each image the largest region first.
+        Code of the image; within an image, the largest region comes first.
     area : (M,) int
-        Pixels.
+        Number of pixels.
     box : (M, 4) int
         x, y, width, height in pixels.
     values : (M, R) int
-        Code of the class each rater gave most of the region; `NO_OBJECT` where they gave none, `NOT_ASSIGNED`.
+        Code of the class that each rater gave most of the region; `NO_OBJECT` if they gave none, or `NOT_ASSIGNED`.
     share : (M, R) float64
-        Of its pixels that say so; NaN where a rater was not assigned.
+        Share of its pixels that agree with `values`; NaN if a rater was not assigned.
 
     Examples
     --------
@@ -189,7 +189,7 @@ class DisputedRegions(Result):
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a region, the largest first: image, area, box, and what each rater gave ("" where not assigned)."""
+        """Return one row per region, largest first: image, area, box, class of each rater ("" if not assigned)."""
         import pandas as pd
 
         names = object_array([*self.classes.tolist(), "", "nothing"])  # -2 and -1 count from the end
@@ -197,7 +197,7 @@ class DisputedRegions(Result):
         box = dict(zip(("x", "y", "width", "height"), self.box[order].T, strict=True))
         about = pd.DataFrame({"image": self.images[self.image[order]], "area": self.area[order], **box})
         given = pd.DataFrame(names[self.values[order]], columns=[f"{rater}" for rater in self.raters])
-        return pd.concat([about, given], axis=1)  # a rater may be called as a column is
+        return pd.concat([about, given], axis=1)  # the name of a rater may equal that of a column
 
 
 LeastArea = Annotated[int, Option("Least area", "Smallest area of a region, in pixels.", low=1, high=1_000_000)]
@@ -205,7 +205,7 @@ LeastWidth = Annotated[
     int,
     Option(
         "Least width",
-        "Side of the squares that cover a region, in pixels; 1 keeps thin rims between outlines, too.",
+        "Side of the squares that cover a region, in pixels; 1 keeps thin rims between outlines.",
         low=1,
         high=1_000_000,
     ),
@@ -214,7 +214,7 @@ LeastWidth = Annotated[
 
 @dataclass(frozen=True)
 class DisputeArguments(Settings):
-    """What `disputed_regions` takes: the classes of label maps, and how large a region is at least."""
+    """Arguments of `disputed_regions`: the classes of label maps, and the minimum size of a region."""
 
     classes: Mapping[int, str] | None = None
     min_area: LeastArea = LEAST_AREA
@@ -225,21 +225,21 @@ class DisputeArguments(Settings):
 def disputed_regions(
     stacks: Stacks | Iterable[LabelStack | Mapping[str, Any]], settings: DisputeArguments
 ) -> DisputedRegions:
-    """Where raters differ most: connected regions of pixels that two assigned raters gave different classes.
+    """Find where raters differ most: connected regions of pixels that assigned raters gave different classes.
 
-    Pixels in dispute belong together where they touch, also at a corner (8-connected components). Of these, only what
-    squares of `min_width` pixels can cover counts (the morphological opening by that square), so that the rims along
-    which all outlines differ are not regions. A region may hold pixels about which other raters differ: what a rater
-    says of it is what they say of at least half of it.
+    Pixels in dispute form a region if they touch, also at a corner (8-connected components). Only the parts that
+    squares of `min_width` pixels can cover are kept (morphological opening by that square). Thin rims between outlines
+    are therefore not counted as regions. Within a region other raters may differ about some pixels; the class of a
+    rater is the one they gave at least half of it.
 
     Parameters
     ----------
     stacks : iterable, or function without arguments that returns one
-        One `MaskStack` an image, or what `MaskStack.of` makes one of; with classes one `LabelStack` an image, or what
-        `LabelStack.of` makes one of. Read one at a time. Ignored pixels are in no dispute; an image with fewer than two
-        assigned raters is left out.
+        One `MaskStack` per image, or input of `MaskStack.of`; with classes, one `LabelStack` per image, or input of
+        `LabelStack.of`. Read one at a time. Ignored pixels are not in dispute; an image with fewer than two assigned
+        raters is left out.
     classes : mapping of int to str, optional
-        Value in the label maps -> name; other values are nothing. Without them stacks hold masks.
+        Value in the label maps -> name; other values are no class. Without it, stacks hold masks.
 
     Returns
     -------
@@ -248,7 +248,7 @@ def disputed_regions(
     Raises
     ------
     InputError
-        For no image with two raters, or a value that is no class.
+        If no image has two raters, or a value has no class.
 
     Examples
     --------

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 SIGNIFICANT = 0.01
-"""Lampert et al. test to 99 % confidence."""
+"""Significance level: Lampert et al. test with 99 % confidence."""
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums of pairs (x, y) about their own means, which can be put together without loss (Chan et al. 1983).
+    """Sums of pairs (x, y) about their own means, which can be merged without loss (Chan et al. 1983).
 
     Examples
     --------
@@ -32,7 +32,7 @@ class Moments:
 
     @classmethod
     def of(cls, x: NDArray[np.generic], y: NDArray[np.generic]) -> Moments:
-        """Of the pairs (M,) of one image."""
+        """Compute the moments of the pairs (M,) of one image."""
         if not x.size:
             return cls()
         pairs = [np.asarray(side, dtype=np.float64).ravel() for side in (x, y)]
@@ -48,7 +48,7 @@ class Moments:
         )
 
     def joined(self, other: Moments) -> Moments:
-        """Of the pairs of both."""
+        """Return the moments of the pairs of both."""
         count = self.count + other.count
         if not count:
             return self
@@ -67,21 +67,21 @@ class Moments:
 
 @dataclass(frozen=True)
 class Correlation:
-    """Pearson's r of agreement and a property of the image.
+    """Pearson's r between agreement and a property of the image.
 
     Parameters
     ----------
     name : str
         ``"intensity"``, ``"contrast"`` or the name of a channel.
     r : float or None
-        None where it is undefined, which `reason` explains.
+        None if it is undefined; see `reason`.
     p : float or None
-        Two-sided, of Student's t with M - 2 degrees of freedom. Neighbouring pixels are not independent, so that it
-        is smaller than it should be: read it as a lower bound.
+        Two-sided, from Student's t with M - 2 degrees of freedom. Neighbouring pixels are not independent, so p is
+        smaller than it should be: read it as a lower bound.
     pixels : int
-        M.
+        Number of pixels, M.
     reason : str
-        "" where r is defined.
+        Why r is undefined; "" if it is defined.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Correlation:
 
 
 def correlation(name: str, moments: Moments, of: str = "agreement") -> Correlation:
-    """R and p of x, which is `of` something, and y, the property called `name`."""
+    """Compute r and p of x, which is `of` something, and y, the property called `name`."""
     if moments.count < 3:
         return Correlation(name, None, None, moments.count, f"fewer than 3 pixels, namely {moments.count}")
     for what, low, high in zip((of, name), moments.low, moments.high, strict=True):

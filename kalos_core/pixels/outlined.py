@@ -1,4 +1,4 @@
-"""Boundaries of rows of polygons or masks: how far two are from each other, and that as a similarity."""
+"""Distances between boundaries of two columns of polygons or masks, and the surface Dice as a similarity."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from kalos_core.shapes.crops import crops_of
 from kalos_core.similarity import Similarity
 
 OUTLINED = {"polygon": "outlines of polygons", "mask": "boundaries of masks"}
-"""Kinds of shapes with a boundary in an image -> in words."""
+"""Kinds of shapes with a boundary in an image -> description."""
 
 
 @dataclass(frozen=True, eq=False)
 class OutlinedShapes:
-    """Two columns of polygons, or of masks, one of each is compared.
+    """Two columns of polygons, or of masks, whose rows are compared.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class OutlinedShapes:
     _outlines: dict[tuple[int, int], Outline] = field(default_factory=dict)
 
     def distance(self, a: int, b: int) -> BoundaryDistance:
-        """Of a row of the left and one of the right."""
+        """Compute the distance between a row of the left and one of the right column."""
         if isinstance(self.left, Polygons) and isinstance(self.right, Polygons):
             left, right = self._outline(self.left, a), self._outline(self.right, b)
             return distance_of_outlines(left, right)
@@ -54,7 +54,7 @@ class OutlinedShapes:
         bounds = np.concatenate([each.bounds() for each in masks])
         if np.isnan(bounds).all():
             frame = np.array([0, 0, 1, 1])
-        else:  # without the rest of the image
+        else:  # crop to both shapes
             low, high = np.nanmin(bounds[:, :2], axis=0), np.nanmax(bounds[:, 2:], axis=0)
             frame = np.concatenate([low, high]).astype(np.intp)
         one, other = (border(crop) for each in masks for crop in crops_of(each, frame[None]))
@@ -69,25 +69,25 @@ class OutlinedShapes:
 
 @checked
 def surface_dice(tolerance: Tolerance = TOLERANCE, kind: str = "polygon", name: str | None = None) -> Similarity:
-    """Surface Dice (Nikolov et al. 2018) at a tolerance, as a similarity: for objects that matter by their boundary.
+    """Return the surface Dice (Nikolov et al. 2018) at a tolerance as a similarity, for objects defined by a boundary.
 
-    The share of both boundaries that lies within the tolerance of the other, see `boundary_distance`. It depends on the
-    size of the pixels, unlike the others of the table `SIMILARITIES`, and takes about a millisecond a pair of shapes
-    that are near each other.
+    It is the share of both boundaries within the tolerance of the other, see `boundary_distance`. Unlike the other
+    entries of `SIMILARITIES` it depends on the size of the pixels. It takes about a millisecond per pair of shapes that
+    are near each other.
 
     Parameters
     ----------
     tolerance : float, at least 0
-        In pixels.
+        Tolerance in pixels.
     kind : "polygon" or "mask"
-        What is compared.
+        Kind of shapes to compare.
     name : str, optional
-        By default ``"polygon_surface_dice"`` or ``"mask_surface_dice"``.
+        Name; by default ``"polygon_surface_dice"`` or ``"mask_surface_dice"``.
 
     Returns
     -------
     Similarity
-        0 where a shape has no boundary. `register_similarity` makes it known by its name, in the App too.
+        0 if a shape has no boundary. `register_similarity` makes it available by name, in the App too.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def surface_dice(tolerance: Tolerance = TOLERANCE, kind: str = "polygon", name: 
 
     Examples
     --------
-    Two squares, one of them 3 pixels further to the right, share 7 of 10 pixels of two sides each:
+    Two squares, one shifted right by 3 pixels, share 7 of 10 pixels of two sides each:
 
     >>> from kalos_core import Annotations, agreement
     >>> rows = [
@@ -125,7 +125,7 @@ def _surface_dice(
     *,
     tolerance: float,
 ) -> NDArray[np.float64]:
-    """(P,) surface Dice; see `surface_dice`."""
+    """Compute the surface Dice (P,); see `surface_dice`."""
     shapes, found = OutlinedShapes(left, right, (1.0, 1.0)), np.zeros(len(left_rows))
     bounds_a, bounds_b = left.bounds()[left_rows], right.bounds()[right_rows]
     apart = np.maximum(bounds_a[:, :2] - bounds_b[:, 2:], bounds_b[:, :2] - bounds_a[:, 2:])

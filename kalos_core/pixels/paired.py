@@ -1,4 +1,4 @@
-"""Numbers of every two raters of an image, and their means over the images of a data set."""
+"""Measures of every two raters of an image, and their means over the images of a data set."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairedRaters(Result):
-    """What is said of every two raters of each image. P pairs, I images, R raters, M measures.
+    """Measures of every two raters of each image. P pairs, I images, R raters, M measures.
 
-    A mean is over images, each the mean of its pairs; what is not finite is left out.
+    Means are over images, where the value of an image is the mean of its pairs. Values that are not finite are left
+    out.
 
     Parameters
     ----------
     images, raters : (I,), (R,) object
         Names.
     image, rater_a, rater_b : (P,) int
-        Codes.
+        Codes of the image and the raters.
     values : (P, M) float64
-        The `measures` of each pair.
+        Measures of each pair, see `measures`.
     bootstrap, seed : int
-        Of the intervals.
+        Number of bootstrap replicates of the intervals, and their seed.
     raters_are_local : bool
         Whether a name means a rater within one image only.
 
@@ -66,7 +67,7 @@ class PairedRaters(Result):
         return len(self.values)
 
     def summary(self) -> dict[str, Any]:
-        """Means over images with 95 % intervals, and how many pairs they are of, by name."""
+        """Return the means over images with 95 % intervals, and the number of pairs, by name."""
         row = self._means(np.zeros(len(self), np.intp), 1)
         return {name: column[0].item() for name, column in row.items()}
 
@@ -75,7 +76,7 @@ class PairedRaters(Result):
         return self.summary()
 
     def by_image(self) -> pd.DataFrame:
-        """One row an image: means over its pairs, and numbers of pairs."""
+        """Return one row per image: means over its pairs, and the number of pairs."""
         import pandas as pd
 
         found = self._means(self.image, len(self.images), bootstrap=0)
@@ -83,12 +84,12 @@ class PairedRaters(Result):
         return pd.DataFrame({"image": self.images} | {name: found[name] for name in found if name in kept})
 
     def by_rater_pair(self) -> pd.DataFrame:
-        """One row for every two raters: means over their images with intervals, and numbers of pairs.
+        """Return one row for every two raters: means over their images with intervals, and the number of pairs.
 
         Raises
         ------
         InputError
-            Where raters have no names over the images (`raters_are_local`).
+            If raters have no names across images (`raters_are_local`).
         """
         import pandas as pd
 
@@ -101,16 +102,16 @@ class PairedRaters(Result):
         return pd.DataFrame(names | self._means(number[self.rater_a, self.rater_b], len(a)))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a pair."""
+        """Return one row per pair."""
         codes = self._frame("image:images[image] rater_a:raters[rater_a] rater_b:raters[rater_b]")
         return codes.assign(**dict(zip(self.measures, self.values.T, strict=True)))
 
     def _numbers_of_pairs(self) -> dict[str, NDArray[np.bool_]]:
-        """Name -> (P,) which pairs are counted under it."""
+        """Return which pairs (P,) are counted under each name."""
         return {"pairs": np.asarray(np.isfinite(self.values).all(axis=1))}
 
     def _means(self, group: NDArray[np.intp], groups: int, bootstrap: int | None = None) -> dict[str, NDArray[Any]]:
-        """Columns of G groups of pairs, those of -1 left out."""
+        """Compute the columns of G groups of pairs; pairs of group -1 are left out."""
         statistics = len(self.measures) * groups
         pair, measure = np.nonzero(np.isfinite(self.values) & (group >= 0)[:, None])
         key = (measure * groups + group[pair]) * len(self.images) + self.image[pair]
@@ -132,7 +133,7 @@ class PairedRaters(Result):
 
 
 def check_images(compared: int, alone: int) -> None:
-    """At least one image has two raters.
+    """Check that at least one image has two raters.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The votes on the pixels of a stack as few patterns with counts: all that most statistics need."""
+"""Patterns of votes on the pixels of a stack, with their counts, which suffice for most statistics."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ BLOCK = 1 << 18
 """Pairs of pixels counted at a time, so that temporary arrays stay in the processor's cache."""
 
 TABLE_BITS = 16
-"""Up to so many raters every possible pattern has an entry in a table; beyond, only those that occur."""
+"""Maximum number of raters for a table of all possible patterns; with more raters it has those that occur."""
 
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """The P patterns of N votes that occur in a stack.
+    """P patterns of N votes that occur in a stack.
 
     Parameters
     ----------
     votes : (P, N) bool
-        Who marked.
+        Raters who marked a pixel with that pattern.
     count : (P,) int
-        Pixels with that pattern, at least one; ignored pixels count nowhere.
+        Number of pixels with that pattern, at least one; ignored pixels are not counted.
     slot : (P,) int
         Index of each pattern in a table of `slots` entries.
     slots : int
@@ -51,11 +51,11 @@ class Patterns:
 
     @property
     def pixels(self) -> int:
-        """How many pixels count."""
+        """Number of pixels that are not ignored."""
         return int(self.count.sum())
 
     def at_pixels(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values (P,) of patterns -> (H, W), 0 or False where pixels are ignored."""
+        """Map values (P,) of patterns to pixels (H, W), 0 or False where pixels are ignored."""
         table = np.zeros(self.slots, values.dtype)
         table[self.slot] = values
         found = np.take(table, self.slot_of_pixel)
@@ -64,13 +64,13 @@ class Patterns:
         return found
 
     def counts_in(self, region: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """(P,) pixels of each pattern within a region (H, W)."""
+        """Count the pixels (P,) of each pattern within a region (H, W)."""
         inside = region if self.ignore is None else region & ~self.ignore
         return np.bincount(self.slot_of_pixel[inside], minlength=self.slots)[self.slot]
 
 
 def find_patterns(stack: MaskStack) -> Patterns:
-    """The patterns of votes of a stack, those of fewer or earlier raters first."""
+    """Find the patterns of votes of a stack, sorted with those of fewer or earlier raters first."""
     code = pixel_codes(stack.masks)
     raters = len(stack.raters)
     if raters > TABLE_BITS:
@@ -89,7 +89,7 @@ def find_patterns(stack: MaskStack) -> Patterns:
 
 
 def pixel_codes(masks: NDArray[np.bool_]) -> NDArray[np.unsignedinteger[Any]]:
-    """(H, W) votes (N, H, W) on each pixel as bits of the smallest number that holds them, the first rater's highest.
+    """Encode the votes (N, H, W) on each pixel as bits (H, W) of the smallest number; the first rater's is the highest.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def pixel_codes(masks: NDArray[np.bool_]) -> NDArray[np.unsignedinteger[Any]]:
 
 
 def count_slots(slot: NDArray[np.unsignedinteger[Any]], slots: int) -> NDArray[np.intp]:
-    """(slots,) how often each number below `slots` occurs; bytes are counted two at a time, in half the time.
+    """Count how often each number below `slots` occurs (slots,); bytes are counted in pairs, in half the time.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How well each rater does against a truth, pixel by pixel."""
+"""Pixel-wise performance of raters against a ground truth."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHARES = {"sensitivity": "sensitivity", "specificity": "specificity", "ppv": "PPV", "npv": "NPV", "kappa": "κ"}
-"""What a `RaterPerformance` says of each rater (Lampert et al., Table II), and how it is written."""
+"""Metrics of each rater in `RaterPerformance` (Lampert et al., Table II), and their labels."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RaterPerformance(Result):
-    """Each rater's mask against a truth (Lampert et al., Table II).
+    """Performance of the mask of each rater against a ground truth (Lampert et al., Table II).
 
-    Every share is NaN where its denominator is 0, such as the sensitivity where the truth is empty.
+    A share is NaN if its denominator is 0, such as the sensitivity for an empty ground truth.
 
     Figures: ``"raters"``.
 
@@ -36,7 +36,7 @@ class RaterPerformance(Result):
     ----------
     raters : (R,) object
     confusion : (R, 2, 2) int64
-        Pixels by the vote of the rater and by the truth: 0 nothing, 1 marked.
+        Number of pixels by vote of the rater and by ground truth: 0 nothing, 1 marked.
 
     Examples
     --------
@@ -52,27 +52,27 @@ class RaterPerformance(Result):
 
     @property
     def sensitivity(self) -> NDArray[np.float64]:
-        """(R,) of the true pixels, the share the rater marked."""
+        """(R,) share of the true pixels that the rater marked."""
         return divide(self.confusion[:, 1, 1], self.confusion[:, :, 1].sum(axis=1))
 
     @property
     def specificity(self) -> NDArray[np.float64]:
-        """(R,) of the others, the share the rater left."""
+        """(R,) share of the other pixels that the rater did not mark."""
         return divide(self.confusion[:, 0, 0], self.confusion[:, :, 0].sum(axis=1))
 
     @property
     def ppv(self) -> NDArray[np.float64]:
-        """(R,) of the pixels the rater marked, the share that is true."""
+        """(R,) share of the pixels marked by the rater that are true."""
         return divide(self.confusion[:, 1, 1], self.confusion[:, 1].sum(axis=1))
 
     @property
     def npv(self) -> NDArray[np.float64]:
-        """(R,) of the pixels the rater left, the share that is not."""
+        """(R,) share of the pixels not marked by the rater that are not true."""
         return divide(self.confusion[:, 0, 0], self.confusion[:, 0].sum(axis=1))
 
     @property
     def kappa(self) -> NDArray[np.float64]:
-        """(R,) Cohen's kappa of rater and truth; 1 where both hold one and the same value, NaN without a pixel."""
+        """(R,) Cohen's kappa of rater and truth; 1 if both have the same single value, NaN without pixels."""
         counts = self.confusion.astype(np.float64)
         same, products = np.trace(counts, axis1=1, axis2=2), (counts.sum(axis=2) * counts.sum(axis=1)).sum(axis=1)
         return cohen_of_sums(counts.sum(axis=(1, 2)), same, products, if_none_expected=1.0)
@@ -83,13 +83,13 @@ class RaterPerformance(Result):
         return f"{number_of(len(self.raters), 'rater')} against a reference, pixel by pixel"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a rater."""
+        """Return one row per rater."""
         return self._frame(" ".join(["rater:raters", *SHARES]))
 
 
 @checked
 def rater_performance(masks: Masks3D, truth: ArrayLike) -> RaterPerformance:
-    """Each rater of a stack against a truth mask.
+    """Compare each rater of a stack with a ground-truth mask.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def rater_performance(masks: Masks3D, truth: ArrayLike) -> RaterPerformance:
     Raises
     ------
     InputError
-        For a truth of another size, and as `MaskStack.of`.
+        For a truth of another size, and for the reasons of `MaskStack.of`.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def rater_performance(masks: Masks3D, truth: ArrayLike) -> RaterPerformance:
 
 
 def confusions(votes: NDArray[np.bool_], count: NDArray[np.intp], true: NDArray[np.intp]) -> NDArray[np.int64]:
-    """(N, 2, 2) pixels by vote and truth, from patterns (P, N), their pixels (P,), and how many of those are true.
+    """Count pixels by vote and truth (N, 2, 2), from patterns (P, N), their pixels (P,), and the true ones of these.
 
     Examples
     --------

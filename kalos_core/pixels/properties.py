@@ -1,4 +1,4 @@
-"""Properties of an image that may explain where raters agree: intensity, contrast, each channel."""
+"""Image properties that may explain agreement of raters: intensity, contrast, each channel."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from kalos_core.pixels.stack import check_channels
 
 COLOURS = ("red", "green", "blue")
 WEIGHTS = np.array([0.2989, 0.5870, 0.1140])
-"""Of red, green and blue in the intensity."""
+"""Weights of red, green and blue in the intensity."""
 
 LUMINANCE = np.array([0.212671, 0.715160, 0.072169])
-"""Of linear red, green and blue of sRGB in Y, white being D65 at 1."""
+"""Weights of linear sRGB red, green and blue in Y, where white is D65 at 1."""
 
 LINEAR_BELOW = (6 / 29) ** 3
 """Y below which CIELAB's L is proportional to it."""
@@ -26,7 +26,7 @@ LINEAR_BELOW = (6 / 29) ** 3
 
 @checked
 def channel_names(channels: int, names: Sequence[str] | None) -> list[str]:
-    """One name a channel; three without names are red, green and blue, one is grey, others are numbered.
+    """Return one name per channel; by default red, green and blue for three, grey for one, otherwise numbers.
 
     Examples
     --------
@@ -40,23 +40,23 @@ def channel_names(channels: int, names: Sequence[str] | None) -> list[str]:
 
 
 Channels = Sequence[str] | Mapping[str, int]
-"""Which channels of images are compared: names, or names -> their numbers from 0."""
+"""Channels of images to compare: names, or names -> their numbers from 0."""
 
 
 def chosen_channels(
     channels: int, given: Sequence[str] | None, wanted: Channels | None
 ) -> tuple[list[str] | None, dict[str, int]]:
-    """Names of all channels, None where they have none but the usual, and those that are compared, with their numbers.
+    """Return the names of all channels (None for the usual ones), and the channels to compare with their numbers.
 
     Parameters
     ----------
     channels : int
-        How many there are.
+        Number of channels.
     given : sequence of str, optional
-        Names that the image comes with.
+        Names that the image has.
     wanted : sequence of str or mapping, optional
-        Which are compared. Names choose among those given, or name every channel where none are given; a mapping of
-        names to numbers chooses channels without names.
+        Channels to compare. Names select among those given, or name every channel if none are given; a mapping of names
+        to numbers selects channels without names.
 
     Examples
     --------
@@ -94,24 +94,24 @@ def property_moments(
     names: Sequence[str] | None = None,
     wanted: Channels | None = None,
 ) -> dict[str, Moments]:
-    """Agreement against each property of one image (Lampert et al., §III-B).
+    """Compute the moments of agreement with each property of one image (Lampert et al., §III-B).
 
-    Intensity is .2989 R + .5870 G + .1140 B, or the one channel there is. Contrast is Michelson's, (max - min) /
-    (max + min) of CIELAB's tone L, or of the one channel, in 3 x 3 pixels, 0 where all are 0; it is compared with
-    the largest agreement in the same 3 x 3. An image of several channels, none of them named red, green and blue, has
-    neither. Ignored pixels are in no neighbourhood.
+    Intensity is .2989 R + .5870 G + .1140 B, or the only channel. Contrast is Michelson's, (max - min) / (max + min)
+    of CIELAB's tone L, or of the only channel, in 3 x 3 pixels, and 0 where all are 0. It is compared with the largest
+    agreement in the same 3 x 3 pixels. An image of several channels without red, green and blue among their names has
+    neither. Ignored pixels are not part of any neighbourhood.
 
     Parameters
     ----------
     share : (H, W) float64
-        Of the raters who marked each pixel.
+        Share of the raters who marked each pixel.
     image_pixels : (H, W) or (H, W, C)
-        Colours are of 8 or 16 bits, or floats in [0, 1].
+        Colours have 8 or 16 bits, or are floats in [0, 1].
     ignore : (H, W) bool, optional
     names : (C,) str, optional
         See `channel_names`.
     wanted : sequence of str or mapping, optional
-        Which channels are compared, see `chosen_channels`; intensity and contrast are computed from all of them.
+        Channels to compare, see `chosen_channels`; intensity and contrast are computed from all channels.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def property_moments(
 def tones(
     channels: NDArray[Any], names: Sequence[str]
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
-    """(H, W) intensity and tone of an image (H, W, C); None, None where its channels are no colours."""
+    """Return intensity and tone (H, W) of an image (H, W, C); None, None if its channels are not colours."""
     if channels.shape[2] == 1:
         grey = channels[..., 0].astype(np.float64)
         if grey.min(initial=0) < 0:
@@ -151,7 +151,7 @@ def tones(
 
 
 def lightness(colours: NDArray[Any]) -> NDArray[np.float64]:
-    """CIELAB's L, 0 to 100, of sRGB (H, W, 3).
+    """Compute CIELAB's L, 0 to 100, of sRGB (H, W, 3).
 
     Examples
     --------
@@ -176,12 +176,12 @@ def lightness(colours: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _linear(value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Linear light of sRGB's values in [0, 1]."""
+    """Convert sRGB values in [0, 1] to linear light."""
     return np.where(value > 0.04045, ((value + 0.055) / 1.055) ** 2.4, value / 12.92)
 
 
 def michelson(tone: NDArray[np.float64], used: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """(H, W) contrast of the used pixels in 3 x 3 around each (Eq. 4); 0 where all of them are 0.
+    """Compute the contrast (H, W) of the used pixels in 3 x 3 around each (Eq. 4); 0 where all of them are 0.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def michelson(tone: NDArray[np.float64], used: NDArray[np.bool_]) -> NDArray[np.
 
 
 def neighbourhood(values: NDArray[np.float64], used: NDArray[np.bool_], extreme: np.ufunc) -> NDArray[np.float64]:
-    """(H, W) `numpy.maximum` or `numpy.minimum` of the used pixels in 3 x 3 around each.
+    """Compute `numpy.maximum` or `numpy.minimum` (H, W) of the used pixels in 3 x 3 around each.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def neighbourhood(values: NDArray[np.float64], used: NDArray[np.bool_], extreme:
 
 
 def check_finite(values: NDArray[np.generic], what: str) -> None:
-    """An image holds finite numbers.
+    """Check that an image has finite numbers.
 
     Examples
     --------

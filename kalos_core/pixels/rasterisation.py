@@ -1,4 +1,4 @@
-"""Polygons and masks rasterised to stacks of pixels, one image at a time."""
+"""Rasterisation of polygons and masks to stacks of pixels, one image at a time."""
 
 from __future__ import annotations
 
@@ -20,32 +20,30 @@ from kalos_core.shapes.raster import pixels_of, rasterise
 
 @dataclass(frozen=True)
 class StackSettings(Settings):
-    """Which annotations are rasterised."""
+    """Selection of the annotations to rasterise."""
 
-    category: Annotated[str | None, Option("Class", "The class that is compared; by default all classes as one.")] = (
-        None
-    )
+    category: Annotated[str | None, Option("Class", "Class to compare; by default all classes as one.")] = None
 
 
 @takes(StackSettings)
 def mask_stacks(annotations: Annotations, settings: StackSettings) -> Iterator[MaskStack]:
-    """What each rater marked on each image, all their polygons and masks together.
+    """Yield the pixels that each rater marked on each image, with all their polygons and masks combined.
 
     Parameters
     ----------
     annotations : Annotations
-        With polygons or masks; a pixel belongs to a polygon if its centre does.
+        Annotations with polygons or masks; a pixel belongs to a polygon if its centre does.
 
     Yields
     ------
     MaskStack
-        One an image, of the raters assigned to it (and to the class), in the order of the images. An image that nobody
-        is assigned to is left out.
+        One per image, of the raters assigned to it (and to the class), in the order of the images. Images without
+        assigned raters are left out.
 
     Raises
     ------
     InputError
-        For shapes that have no pixels, an annotation without one, or an image of unknown or differing size.
+        For shapes without pixels, an annotation without a shape, or an image of unknown or differing size.
 
     Examples
     --------
@@ -81,7 +79,7 @@ def mask_stacks(annotations: Annotations, settings: StackSettings) -> Iterator[M
 
 
 def _assigned(annotations: Annotations, category: str | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(N,) annotations that count, and (I, R) raters who are assigned."""
+    """Return the annotations (N,) of the class, and the raters (I, R) who are assigned."""
     if category is None:
         return np.ones(len(annotations), np.bool_), annotations.assigned_any_class
     names = annotations.categories.tolist()
@@ -97,7 +95,7 @@ def _assigned(annotations: Annotations, category: str | None) -> tuple[NDArray[n
 
 
 def canvas_sizes(annotations: Annotations) -> NDArray[np.intp]:
-    """(I, 2) width and height of each image in pixels, from its masks where the table has none; 0 where unknown."""
+    """Return width and height (I, 2) of each image in pixels, from its masks if the table has none; 0 if unknown."""
     size = np.nan_to_num(np.ceil(annotations.image_size)).astype(np.intp)
     masks = annotations.shapes.get("mask")
     if isinstance(masks, Masks):
@@ -114,7 +112,7 @@ def _check_size(annotations: Annotations, image: int, size: NDArray[np.intp]) ->
 
 
 def masks_of(annotations: Annotations, rows: NDArray[np.intp], size: NDArray[np.intp]) -> Masks:
-    """Masks of the given rows (M,), as they are or of the pixels in a polygon, on canvases of `size` (I, 2)."""
+    """Return masks of the given rows (M,), existing or rasterised from polygons, on canvases of `size` (I, 2)."""
     canvas = size[annotations.image[rows]]
     given, polygons = annotations.shapes.get("mask"), annotations.shapes.get("polygon")
     has_mask = ~given.absent()[rows] if isinstance(given, Masks) else np.zeros(len(rows), np.bool_)
@@ -140,7 +138,7 @@ def masks_of(annotations: Annotations, rows: NDArray[np.intp], size: NDArray[np.
 
 
 def joined(parts: list[Masks]) -> Masks:
-    """The masks of several columns, one after the other.
+    """Concatenate the masks of several columns.
 
     Examples
     --------

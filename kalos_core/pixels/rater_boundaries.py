@@ -1,4 +1,4 @@
-"""How far the boundaries of several raters are from each other: per pair, per class and per image of a data set."""
+"""Distances between the boundaries of several raters: per pair, per class and per image of a data set."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MEASURES = ("hausdorff", "hausdorff95", "average", "surface_dice")
-"""What is said of each pair of boundaries."""
+"""Measures of each pair of boundaries."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BoundaryAgreement(PairedRaters):
-    """Distances of the boundaries of every two raters. P pairs of boundaries, I images, K classes, R raters.
+    """Distances between the boundaries of every two raters. P pairs of boundaries, I images, K classes, R raters.
 
-    Means are over images, each the mean of its pairs. Distances are finite where both boundaries exist: pairs of which
-    one is missing count for the surface Dice (0) alone, those without any for nothing.
+    Means are over images, where the value of an image is the mean of its pairs. Distances are finite if both boundaries
+    exist. Pairs with one boundary missing count only for the surface Dice (0); pairs without any are ignored.
 
     Figures: ``"distances"``, ``"dice"``, ``"raters"``.
 
@@ -52,15 +52,15 @@ class BoundaryAgreement(PairedRaters):
     images, raters, image, rater_a, rater_b, bootstrap, seed, raters_are_local
         As in `PairedRaters`.
     classes : (K,) object
-        Names; None of masks without classes.
+        Names; None for masks without classes.
     category : (P,) int
-        Code of the class; -1 where both raters gave other classes.
+        Code of the class; -1 if the raters gave different classes.
     unit : (P,) int
-        Unit of the agreement that both annotations are in; -1 of masks.
+        Unit of the agreement that contains both annotations; -1 for masks.
     values : (P, 4) float64
-        Of each pair the `MEASURES`, as `BoundaryDistance` has them.
+        `MEASURES` of each pair, as in `BoundaryDistance`.
     tolerance : float
-        Of the surface Dice, in the unit of the spacing.
+        Tolerance of the surface Dice, in the unit of the spacing.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class BoundaryAgreement(PairedRaters):
         return self.values[:, 3]
 
     def by_class(self) -> pd.DataFrame:
-        """One row a class, pairs that both raters gave it: means over images with intervals, and numbers of pairs."""
+        """Return one row per class, for pairs where both raters gave it: means with intervals, and numbers of pairs."""
         import pandas as pd
 
         return pd.DataFrame({"class": self.classes} | self._means(self.category, len(self.classes)))
@@ -129,7 +129,7 @@ class BoundaryAgreement(PairedRaters):
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a pair of boundaries."""
+        """Return one row per pair of boundaries."""
         found = super().to_pandas()
         found.insert(1, "class", object_array([*self.classes, None])[self.category])
         found.insert(4, "unit", self.unit)
@@ -138,7 +138,7 @@ class BoundaryAgreement(PairedRaters):
 
 @dataclass(frozen=True, kw_only=True)
 class BoundarySettings(Settings):
-    """How boundaries are compared."""
+    """Settings of the comparison of boundaries."""
 
     spacing: Spacings = 1
     tolerance: Annotated[
@@ -150,7 +150,7 @@ class BoundarySettings(Settings):
 
 @dataclass
 class _Rows:
-    """The pairs of a result while they are collected."""
+    """Collector of the pairs of a result."""
 
     tolerance: float
     codes: list[tuple[int, int, int, int, int]] = field(default_factory=list)
@@ -183,7 +183,7 @@ class _Rows:
 
 @dataclass(frozen=True)
 class BoundaryArguments(BoundarySettings):
-    """What `boundary_agreement` takes: its settings, and the classes of label maps."""
+    """Arguments of `boundary_agreement`: its settings, and the classes of label maps."""
 
     classes: Mapping[int, str] | None = None
 
@@ -192,26 +192,27 @@ class BoundaryArguments(BoundarySettings):
 def boundary_agreement(
     stacks: Stacks | Iterable[LabelStack | Mapping[str, Any]], settings: BoundaryArguments
 ) -> BoundaryAgreement:
-    """How far the boundaries of the masks of every two raters are from each other, see `boundary_distance`.
+    """Compute the distances between the boundaries of the masks of every two raters, see `boundary_distance`.
 
     Parameters
     ----------
     stacks : iterable, or function without arguments that returns one
-        One `MaskStack` an image, or what `MaskStack.of` makes one of; with classes one `LabelStack` an image, or what
-        `LabelStack.of` makes one of. Read one at a time. Boundaries in ignored pixels count for nothing; an image with
-        fewer than two assigned raters is left out.
+        One `MaskStack` per image, or input of `MaskStack.of`; with classes, one `LabelStack` per image, or input of
+        `LabelStack.of`. Read one at a time. Boundaries in ignored pixels are not counted; an image with fewer than two
+        assigned raters is left out.
     classes : mapping of int to str, optional
-        Value in the label maps -> name, as in `class_pixel_agreement`; without them stacks hold masks.
+        Value in the label maps -> name, as in `class_pixel_agreement`; without it stacks hold masks.
 
     Returns
     -------
     BoundaryAgreement
-        One row for every two raters of an image and each class; `by_class`, `by_image` and `by_rater_pair` average.
+        One row for every two raters of an image and each class; see `by_class`, `by_image` and `by_rater_pair` for
+        means.
 
     Raises
     ------
     InputError
-        For no image with two raters, a value that is no class, and as `boundary_distance`.
+        If no image has two raters, a value has no class, and for the reasons of `boundary_distance`.
 
     Examples
     --------
@@ -244,7 +245,7 @@ def boundary_agreement(
 def _pairwise(
     masks: list[NDArray[np.bool_]], ignore: NDArray[np.bool_] | None, spacing: Spacing
 ) -> Iterator[tuple[tuple[int, int], BoundaryDistance]]:
-    """Every two of N masks and how far their boundaries are from each other; each boundary is found once."""
+    """Yield every two of N masks and the distances between their boundaries; each boundary is computed once."""
     found = borders(masks, ignore)
     pixels = [pixels_on(each) for each in found]
     to = [
@@ -257,22 +258,22 @@ def _pairwise(
 
 @takes(BoundarySettings)
 def unit_boundaries(agreement: Agreement, settings: BoundarySettings) -> BoundaryAgreement:
-    """How far the boundaries of annotations of the same unit are from each other, see `boundary_distance`.
+    """Compute the distances between the boundaries of annotations of the same unit, see `boundary_distance`.
 
     Parameters
     ----------
     agreement : Agreement
-        Of polygons or masks. Where annotations have both, the kind that its similarity compares, or else polygons.
+        Agreement on polygons or masks. If annotations have both, the kind of its similarity is used, else polygons.
 
     Returns
     -------
     BoundaryAgreement
-        One row for every two annotations of a unit. What somebody did not annotate has no row.
+        One row for every two annotations of a unit. Missing annotations have no row.
 
     Raises
     ------
     InputError
-        For annotations that have neither a polygon each nor a mask each.
+        If annotations have neither a polygon each nor a mask each.
 
     Examples
     --------
@@ -307,7 +308,7 @@ def unit_boundaries(agreement: Agreement, settings: BoundarySettings) -> Boundar
 
 
 def check_outlines(annotations: Annotations) -> list[str]:
-    """The kinds of shapes with a boundary that every annotation has, at least one.
+    """Return the kinds of shapes with a boundary that every annotation has, at least one.
 
     Examples
     --------
@@ -328,7 +329,7 @@ def check_outlines(annotations: Annotations) -> list[str]:
 
 
 def _column(agreement: Agreement) -> Masks | Polygons:
-    """The shapes with boundaries of all annotations of an agreement."""
+    """Return the shapes with boundaries of all annotations of an agreement."""
     shapes, whole = agreement.annotations.shapes, check_outlines(agreement.annotations)
     preferred = agreement.configuration.measure.partition("_")[0]
     column = shapes[preferred if preferred in whole else whole[0]]
@@ -337,7 +338,7 @@ def _column(agreement: Agreement) -> Masks | Polygons:
 
 
 def _together(unit_of: NDArray[np.intp], rater: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Every two annotations of a unit, that of the rater who comes first before the other."""
+    """Return every two annotations of a unit, that of the first rater before the other."""
     order = np.lexsort((rater, unit_of))
     unit = unit_of[order]
     left, right = [], []

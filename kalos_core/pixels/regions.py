@@ -1,4 +1,4 @@
-"""How far raters agree about regions without names: which pixels belong together, whatever they are called."""
+"""Agreement of raters on regions without names: which pixels belong together, regardless of labels."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from kalos_core.pixels.paired import PairedRaters, check_images
 from kalos_core.pixels.stack import LabelStack
 
 Regions = LabelStack | Mapping[str, ArrayLike | None]
-"""The regions of the raters of an image: a stack, or what `LabelStack.of` makes one of."""
+"""Regions of the raters of an image: a stack, or input of `LabelStack.of`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegionAgreement(PairedRaters):
-    """How alike every two raters divide images into regions. P pairs, I images, R raters.
+    """Similarity of the regions into which every two raters divide images. P pairs, I images, R raters.
 
-    Means are over images, each the mean of its pairs.
+    Means are over images, where the value of an image is the mean of its pairs.
 
     Figures: ``"regions"``, ``"raters"``.
 
@@ -37,7 +37,7 @@ class RegionAgreement(PairedRaters):
     images, raters, image, rater_a, rater_b, bootstrap, seed, raters_are_local
         As in `PairedRaters`.
     values : (P, 3) float64
-        Adjusted Rand index, variation of information and covering of each pair; NaN where all pixels are ignored.
+        Adjusted Rand index, variation of information and covering of each pair; NaN if all pixels are ignored.
 
     Examples
     --------
@@ -51,12 +51,12 @@ class RegionAgreement(PairedRaters):
 
     @property
     def adjusted_rand(self) -> NDArray[np.float64]:
-        """(P,) adjusted Rand indices, at most 1; 0 is chance."""
+        """(P,) adjusted Rand indices, at most 1; 0 for agreement by chance."""
         return self.values[:, 0]
 
     @property
     def variation_of_information(self) -> NDArray[np.float64]:
-        """(P,) variations of information in bits; 0 of equal regions."""
+        """(P,) variations of information in bits; 0 for equal regions."""
         return self.values[:, 1]
 
     @property
@@ -80,32 +80,36 @@ class RegionAgreement(PairedRaters):
 def region_agreement(
     stacks: Iterable[Regions] | Callable[[], Iterable[Regions]], settings: BootstrapSettings
 ) -> RegionAgreement:
-    """How alike every two raters divide images into regions, as segmentations without classes do.
+    """Compare the regions into which every two raters divide images, such as segmentations without classes.
 
-    Numbers of regions mean nothing but that their pixels belong together; 0 is a region like any other. A region may
-    consist of several parts.
+    The number of a region only says which pixels belong together; 0 is a region like any other. A region may consist of
+    several parts.
 
-    * `adjusted_rand`: of all pairs of pixels, how many both raters hold together or both apart, beyond chance (Hubert &
-      Arabie 1985). 1 for equal regions, also where both raters have one region each.
-    * `variation_of_information`: what either rater's regions leave unknown of the other's, in bits (Meilă 2007).
-    * `covering`: for each region of one rater the IoU with the region of the other that fits it best, weighted by
-      its pixels (Arbeláez et al. 2011, who compare one way); the mean of both directions.
+    * `adjusted_rand`: share of all pairs of pixels that both raters keep together or both separate, corrected for
+    chance
+      (Hubert & Arabie 1985). 1 for equal regions, also if both raters have one region each.
+    * `variation_of_information`: information in the regions of either rater that those of the other do not have, in
+    bits
+      (Meilă 2007).
+    * `covering`: for each region of one rater, the IoU with the best-fitting region of the other, weighted by its
+    pixels
+      (Arbeláez et al. 2011, who compare one way); the mean of both directions.
 
     Parameters
     ----------
     stacks : iterable of LabelStack, or function without arguments that returns one
-        One an image, read one at a time, or what `LabelStack.of` makes one of, such as `BsdsFiles.label_stacks`.
-        Ignored pixels are left out, and so are images with fewer than two assigned raters.
+        One per image, read one at a time, or input of `LabelStack.of`, such as `BsdsFiles.label_stacks`. Ignored pixels
+        are left out, and so are images with fewer than two assigned raters.
 
     Returns
     -------
     RegionAgreement
-        One row for every two raters of an image; `summary`, `by_image` and `by_rater_pair` average.
+        One row for every two raters of an image; see `summary`, `by_image` and `by_rater_pair` for means.
 
     Raises
     ------
     InputError
-        For no image with two raters, or labels that are no whole numbers.
+        If no image has two raters, or labels are not integers.
 
     Examples
     --------
@@ -152,13 +156,13 @@ def region_agreement(
 
 
 def _numbered(labels: NDArray[np.integer[Any]], ignore: NDArray[np.bool_] | None) -> NDArray[np.intp]:
-    """(pixels,) numbers of regions from 0, of the pixels that count."""
+    """Number the regions from 0, for the pixels (pixels,) that are not ignored."""
     kept = labels.ravel() if ignore is None else labels[~ignore]
     return np.asarray(np.unique(kept, return_inverse=True)[1].reshape(-1))
 
 
 def compare_regions(a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[float, float, float]:
-    """Adjusted Rand index, variation of information and covering of two divisions of the same pixels.
+    """Compute adjusted Rand index, variation of information and covering of two divisions of the same pixels.
 
     Parameters
     ----------
@@ -173,7 +177,7 @@ def compare_regions(a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[float, fl
     pixels = len(a)
     if not pixels:
         return np.nan, np.nan, np.nan
-    table = scipy.sparse.coo_array((np.ones(pixels), (a, b))).tocsr().tocoo()  # equal places are summed
+    table = scipy.sparse.coo_array((np.ones(pixels), (a, b))).tocsr().tocoo()  # sums equal positions
     shared, (row, column) = table.data, (place.astype(np.intp) for place in table.coords)
     in_a, in_b = np.bincount(a).astype(np.float64), np.bincount(b).astype(np.float64)
     return (
@@ -186,7 +190,7 @@ def compare_regions(a: NDArray[np.intp], b: NDArray[np.intp]) -> tuple[float, fl
 def _adjusted_rand(
     shared: NDArray[np.float64], in_a: NDArray[np.float64], in_b: NDArray[np.float64], pixels: int
 ) -> float:
-    """From the pairs of pixels that are together: in both, in one, in the other, and of all."""
+    """Compute the index from the pairs of pixels that are together: in both, in one, in the other, and all."""
     both, one, other = (float((count * (count - 1)).sum()) / 2 for count in (shared, in_a, in_b))
     every = pixels * (pixels - 1) / 2
     chance = one * other / every if every else 0.0
@@ -197,7 +201,7 @@ def _adjusted_rand(
 def _covering(
     shared: NDArray[np.float64], row: NDArray[np.intp], column: NDArray[np.intp], in_a: Any, in_b: Any
 ) -> float:
-    """The mean of both directions."""
+    """Compute the covering as the mean of both directions."""
     iou = shared / (in_a[row] + in_b[column] - shared)
     found = []
     for region, count in ((row, in_a), (column, in_b)):

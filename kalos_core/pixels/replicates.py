@@ -1,4 +1,4 @@
-"""Intervals of agreement about pixels: images drawn with replacement, each with all its pixels."""
+"""Bootstrap intervals of pixel-wise agreement: images are drawn with replacement, each with all its pixels."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from kalos_core.resampling import draws
 
 @dataclass(frozen=True, eq=False)
 class ImageCounts:
-    """What one image adds to the replicates. P pairs of the raters known then, as `numpy.triu_indices` has them.
+    """Contribution of one image to the replicates. P pairs of the raters known so far, ordered as `numpy.triu_indices`.
 
     Parameters
     ----------
     image : object
-        Its id.
+        Id of the image.
     least : float
-        Sum over its pixels of the least mean error of its raters (Lampert et al., Eq. 1).
+        Sum over its pixels of the minimum mean error of its raters (Lampert et al., Eq. 1).
     pixels : int
     f1 : float
-        Mean of its pairs, for raters without names.
+        Mean F1 of its pairs, for raters without names.
     both, either : (P,) uint32
-        Pixels that both raters of a pair marked, and the sum of what each marked.
+        Number of pixels that both raters of a pair marked, and sum of the numbers that each marked.
     shared : (P,) bool
-        Pairs that both are assigned to the image.
+        Whether both raters of a pair are assigned to the image.
     """
 
     image: Any
@@ -46,7 +46,7 @@ class ImageCounts:
 
     @classmethod
     def of(cls, image: Any, sums: PixelSums, f1: float, named: bool) -> ImageCounts:
-        """From the sums of an image with a pixel; of pairs only where raters have names."""
+        """Build from the sums of an image with pixels; with counts of pairs only if raters have names."""
         pairs = np.triu_indices(len(sums.common) if named else 0, 1)
         return cls(
             image=image,
@@ -67,7 +67,7 @@ class PixelIntervals:
     ----------
     mean_f1, smyth_bound : (2,) float64
     f1 : (R, R, 2) float64
-        Symmetric; NaN on the diagonal, which is not measured.
+        Symmetric; NaN on the diagonal, which is trivial.
     """
 
     mean_f1: NDArray[np.float64]
@@ -78,21 +78,21 @@ class PixelIntervals:
 def pixel_intervals(
     counted: Sequence[ImageCounts], raters: int, bootstrap: int = 1000, seed: int = 0
 ) -> PixelIntervals:
-    """Intervals of the mean F1, of Smyth's bound and of the F1 of every two raters, all on the same draws.
+    """Compute intervals of the mean F1, of Smyth's bound and of the F1 of every two raters, all on the same draws.
 
     Parameters
     ----------
     counted : sequence of ImageCounts
-        Images with a pixel; they are drawn in the order of their ids as text.
+        Images with pixels; they are drawn in the order of their ids as text.
     raters : int
-        R, 0 where raters have no names: the mean F1 is over images then.
+        R, or 0 if raters have no names; the mean F1 is then over images.
     bootstrap : int
-        Replicates; 0 for none.
+        Number of replicates; 0 for none.
     seed : int
 
     Examples
     --------
-    Eight images, F1 1 and 0 of as many pixels in turn:
+    Eight images with the same number of pixels, and F1 of 1 and 0 in turn:
 
     >>> from kalos_core.pixels import pixel_agreement
     >>> images = [{"ann": [[1, 0]], "bob": [[1, 0]]}, {"ann": [[1, 0]], "bob": [[0, 1]]}] * 4
@@ -129,7 +129,7 @@ def pixel_intervals(
 
 
 def _places(pairs: int, raters: int) -> NDArray[np.intp]:
-    """(P,) where the pairs of the first raters stand among those of all."""
+    """Return the positions (P,) of the pairs of the first raters among those of all raters."""
     known = (1 + math.isqrt(1 + 8 * pairs)) // 2
     first, second = np.triu_indices(known, 1)
     return np.asarray(first * raters - first * (first + 1) // 2 + second - first - 1)

@@ -1,4 +1,4 @@
-"""One image's masks of several raters, checked once at the door."""
+"""Masks of several raters for one image, validated on construction."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from kalos_core.errors import InputError, as_number, check_iterable, check_writa
 from kalos_core.options import checked
 
 MOST_RATERS = 64
-"""Of one stack: the votes on a pixel are kept as bits of one number."""
+"""Maximum number of raters of a stack, since the votes on a pixel are stored as bits of one number."""
 
 DERIVED = ("intensity", "contrast")
-"""Properties of an image that are computed from its channels: no channel can have their names."""
+"""Properties of an image that are computed from its channels; channels cannot have these names."""
 
 
 @dataclass(frozen=True, eq=False)
 class MaskStack:
-    """The binary masks of the N raters assigned to one image. H, W: its height and width.
+    """Binary masks of the N raters assigned to one image of height H and width W.
 
     Parameters
     ----------
@@ -32,21 +32,21 @@ class MaskStack:
     raters : (N,) object
         Names.
     ignore : (H, W) bool, optional
-        Pixels that count for nothing, such as those outside the field of view.
+        Pixels that are ignored, such as those outside the field of view.
     image : object
-        The image's id, None where unknown.
+        Id of the image, None if unknown.
     image_pixels : (H, W) or (H, W, C), optional
-        The image itself, of any number of channels; its properties are compared with agreement.
+        The image itself, with any number of channels; its properties are compared with agreement.
     channels : (C,) str, optional
-        Names of the image's channels, such as ``("red", "green", "blue", "near-infrared")``.
+        Names of the channels, such as ``("red", "green", "blue", "near-infrared")``.
     raters_are_local : bool
         Whether a name means a rater within this image only, as in the Berkeley data: "1" of one image is not "1" of the
-        next. What needs a rater's masks of several images is then not computed.
+        next. Metrics that need the masks of a rater on several images are then not computed.
 
     Raises
     ------
     InputError
-        For masks that are not binary, sizes that differ, no mask at all, or names that are not one for each mask.
+        For masks that are not binary, sizes that differ, no mask at all, or other than one name per mask.
 
     Examples
     --------
@@ -71,13 +71,11 @@ class MaskStack:
 
     def __post_init__(self) -> None:
         if not isinstance(self.masks, np.ndarray):
-            raise InputError(
-                f"masks: expected an array, got {repr_of(self.masks)}; MaskStack.of makes a stack of others"
-            )
+            raise InputError(f"masks: expected an array, got {repr_of(self.masks)}; use MaskStack.of for other input")
         if self.masks.dtype != np.bool_ or self.masks.ndim != 3:
             raise InputError(
                 f"masks: expected truth values, raters x height x width, got {self.masks.dtype} of shape "
-                f"{self.masks.shape}; MaskStack.of makes a stack of other masks"
+                f"{self.masks.shape}; use MaskStack.of for other masks"
             )
         _check_raters(self.raters, len(self.masks))
 
@@ -93,7 +91,7 @@ class MaskStack:
         channels: Sequence[str] | None = None,
         raters_are_local: bool = False,
     ) -> MaskStack:
-        """From N masks (H, W), or from a mapping of names to masks, None for a rater who marked nothing."""
+        """Build from N masks (H, W), or from a mapping of names to masks, with None for a rater who marked nothing."""
         names, arrays = named_arrays(masks, raters, "masks")
         if isinstance(masks, np.ndarray) and masks.dtype == np.bool_:
             given = masks
@@ -106,12 +104,12 @@ class MaskStack:
 
 @dataclass(frozen=True, eq=False)
 class LabelStack:
-    """The label maps of the N raters assigned to one image: one class a pixel.
+    """Label maps of the N raters assigned to one image, with one class per pixel.
 
     Parameters
     ----------
     labels : (N, H, W) int
-        Value of each pixel's class.
+        Value of the class of each pixel.
     raters, ignore, image, image_pixels, channels, raters_are_local
         As in `MaskStack`.
 
@@ -134,7 +132,7 @@ class LabelStack:
         if getattr(self.labels, "ndim", 0) != 3:
             actual = repr_of(self.labels)
             raise InputError(
-                f"labels: expected raters x height x width, got {actual}; LabelStack.of makes such a stack"
+                f"labels: expected raters x height x width, got {actual}; use LabelStack.of for other input"
             )
         _check_raters(self.raters, len(self.labels))
 
@@ -150,7 +148,7 @@ class LabelStack:
         channels: Sequence[str] | None = None,
         raters_are_local: bool = False,
     ) -> LabelStack:
-        """From N label maps (H, W), or from a mapping of names to maps, None for a rater who marked nothing: all 0."""
+        """Build from N label maps (H, W), or a mapping of names to maps; None (all 0) for raters who marked nothing."""
         names, arrays = named_arrays(labels, raters, "labels")
         for array, name in zip(arrays, names, strict=True):
             if not np.issubdtype(array.dtype, np.integer) and array.dtype != np.bool_:
@@ -161,7 +159,7 @@ class LabelStack:
         return cls(given, object_array(names), region, image, pixels, called, bool(raters_are_local))
 
     def of_class(self, value: int) -> MaskStack:
-        """Masks of one class: the pixels that each rater gave it."""
+        """Return the masks of one class: the pixels that each rater gave it."""
         if as_number(value) is None:
             raise InputError(f"value: expected a number, got {repr_of(value)}")
         return MaskStack(
@@ -176,12 +174,12 @@ class LabelStack:
 
 
 Masks3D = MaskStack | Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any]
-"""Input of every function of stacks: a stack, or what `MaskStack.of` makes one of."""
+"""Input of every function of stacks: a stack, or input of `MaskStack.of`."""
 
 
 @checked
 def as_stack(masks: Masks3D, least: int = 2) -> MaskStack:
-    """A stack of at least `least` raters.
+    """Return a stack and check that it has at least `least` raters.
 
     Examples
     --------
@@ -196,11 +194,11 @@ def as_stack(masks: Masks3D, least: int = 2) -> MaskStack:
 
 
 Stacks = Iterable[Masks3D] | Masks3D | Callable[[], Iterable[Masks3D]]
-"""The images of a study: one entry an image, or a function that gives them; a single stack is one image."""
+"""Images of a study: one entry per image, or a function that returns them; a single stack is one image."""
 
 
 def each_stack(stacks: Stacks, least: int = 2) -> Iterator[MaskStack]:
-    """The stacks of a study, one after the other; what is wrong with one is said with the name of its image.
+    """Yield the stacks of a study one by one; error messages name the image.
 
     Examples
     --------
@@ -224,7 +222,7 @@ def each_stack(stacks: Stacks, least: int = 2) -> Iterator[MaskStack]:
 
 
 def image_name(entry: object, number: int) -> str:
-    """What an image is called in a message: by its id, or as the n-th.
+    """Return the name of an image for messages: its id, or its number.
 
     Examples
     --------
@@ -236,16 +234,16 @@ def image_name(entry: object, number: int) -> str:
 
 
 def _check_raters(raters: object, count: int) -> None:
-    """Refuse what is not one name for each mask or label map, or what no table can hold."""
+    """Check that there is one name per mask or label map, which can be stored in a table."""
     if not isinstance(raters, np.ndarray) or raters.shape != (count,):
-        raise InputError(f"raters: expected an array of {count} names, one a mask, got {repr_of(raters)}")
+        raise InputError(f"raters: expected an array of {count} names, one per mask, got {repr_of(raters)}")
     check_writable(raters.tolist(), "raters")
 
 
 def named_arrays(
     given: Mapping[str, ArrayLike | None] | Sequence[ArrayLike] | NDArray[Any], raters: Sequence[str] | None, what: str
 ) -> tuple[list[str], list[NDArray[Any]]]:
-    """Names and two-dimensional arrays of one size."""
+    """Return names and two-dimensional arrays of the same size."""
     if not getattr(given, "ndim", 1) or not isinstance(given, Iterable):
         raise InputError(f"{what}: expected raters x height x width, or arrays by rater, got {repr_of(given)}")
     entries = list(given.values()) if isinstance(given, Mapping) else list(given)
@@ -274,7 +272,7 @@ def named_arrays(
 def check_surroundings(
     size: tuple[int, ...], ignore: ArrayLike | None, image_pixels: ArrayLike | None
 ) -> tuple[NDArray[np.bool_] | None, NDArray[Any] | None]:
-    """The region to ignore and the pixels of the image, both of the masks' size."""
+    """Check the region to ignore and the pixels of the image, both of the size of the masks, and return them."""
     region = None if ignore is None else as_binary(as_array(ignore, "ignore"), "ignore")
     if region is not None and region.shape != size:
         raise InputError(f"ignore: expected the size of the masks {size}, got {region.shape}")
@@ -285,7 +283,7 @@ def check_surroundings(
 
 
 def check_channels(pixels: NDArray[Any] | None, names: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Names of an image's channels, one each; those of an image that is not there are kept.
+    """Check the names of the channels of an image, one each; without the image they are returned as they are.
 
     Examples
     --------
@@ -303,7 +301,7 @@ def check_channels(pixels: NDArray[Any] | None, names: Sequence[str] | None) -> 
 
 
 def as_binary(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
-    """Truth values of an array of 0 and 1, or of 0 and 255 as image files have it.
+    """Convert an array of 0 and 1, or of 0 and 255 as in image files, to booleans.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From the masks of an image as they are stored, binary or label maps, to the stacks of its classes."""
+"""Conversion of stored masks of an image, binary or label maps, to the stacks of its classes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from kalos_core.pixels.classes import check_values
 from kalos_core.pixels.stack import LabelStack, MaskStack
 
 MARKED = "marked"
-"""What the one class of binary masks is called."""
+"""Name of the only class of binary masks."""
 
 Arrays = Mapping[str, NDArray[Any] | None]
-"""Rater who is assigned -> their mask; None of one who marked nothing."""
+"""Assigned rater -> their mask; None for a rater who marked nothing."""
 
 
 def chosen_classes(known: Mapping[int, str], names: Sequence[str] | None) -> dict[int, str]:
-    """Value -> name of the classes selected by name or value; all that are known; none where masks are binary.
+    """Return value -> name of the classes selected by name or value; by default all known ones; none for binary masks.
 
     Examples
     --------
@@ -47,7 +47,7 @@ IgnoreValue = Annotated[
     int | None,
     Option(
         "Value to ignore",
-        "A pixel that any rater gives this value counts for nothing; none by default.",
+        "A pixel that any rater gives this value is ignored; by default none.",
         low=-(1 << 31),
         type="int, optional",
     ),
@@ -55,7 +55,7 @@ IgnoreValue = Annotated[
 
 
 def without_ignored(arrays: Arrays, ignore_value: int | None) -> tuple[Arrays, NDArray[np.bool_] | None]:
-    """Masks of one size with 0 in place of a value to ignore, and where any rater has it; None where nobody can.
+    """Replace an ignored value by 0, and return where any rater has it; None if no rater can have it.
 
     Examples
     --------
@@ -78,27 +78,27 @@ def stacks_by_class(
     ignore_value: int | None = None,
     image: Any = None,
 ) -> dict[str, MaskStack]:
-    """Class -> the masks of one image.
+    """Return the masks of one image for each class.
 
     Parameters
     ----------
     arrays : mapping
-        Of one size, see `Arrays`.
+        Arrays of one size, see `Arrays`.
     values : mapping
-        Class -> its value in label maps; empty: masks are binary, their one class is `MARKED`.
+        Class -> its value in label maps; if empty, masks are binary and their only class is `MARKED`.
     known : mapping
-        Value -> name of every class there is; empty where values have no names.
+        Value -> name of every class; empty if values have no names.
     size : (height, width)
-        Of the image, which decides where everybody marked nothing.
+        Size of the image, which is used if no rater marked anything.
     ignore_value : int, optional
-        A pixel that any rater gives this value counts for nothing.
+        A pixel that any rater gives this value is ignored.
     image : object
-        Its id.
+        Id of the image.
 
     Raises
     ------
     InputError
-        For masks of several sizes, values that are no class, and no mask of an image of unknown size.
+        For masks of several sizes, values without a class, or no mask for an image of unknown size.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def stacks_by_class(
 def stored_labels(
     arrays: Arrays, size: tuple[int | None, int | None], ignore_value: int | None = None, image: Any = None
 ) -> LabelStack:
-    """The label maps of one image as they are, whatever their values are called; arguments as of `stacks_by_class`.
+    """Return the label maps of one image as stored, whatever the names of values; arguments as in `stacks_by_class`.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def stored_labels(
 def _of_one_size(
     arrays: Arrays, size: tuple[int | None, int | None], ignore_value: int | None
 ) -> tuple[Arrays, NDArray[np.bool_] | None]:
-    """As `without_ignored`; masks of the image's size where everybody marked nothing."""
+    """Do the same as `without_ignored`, with empty masks of the size of the image if no rater marked anything."""
     there = {rater: array for rater, array in arrays.items() if array is not None}
     if not there:
         if None in size:
@@ -143,19 +143,19 @@ def _of_one_size(
 
 
 def joined_stacks(stacks: Mapping[str, MaskStack], values: Mapping[str, int]) -> LabelStack:
-    """One label map a rater from masks of classes: the opposite of `stacks_by_class`.
+    """Combine masks of classes into one label map per rater: the inverse of `stacks_by_class`.
 
     Parameters
     ----------
     stacks : mapping
-        Class -> the masks of one image.
+        Class -> masks of one image.
     values : mapping
         Class -> its value.
 
     Raises
     ------
     InputError
-        For classes that were not given to the same raters, and a pixel that a rater gives several.
+        If classes do not have the same raters, or a rater gives a pixel several classes.
 
     Examples
     --------
@@ -170,15 +170,15 @@ def joined_stacks(stacks: Mapping[str, MaskStack], values: Mapping[str, int]) ->
             who = " and ".join(listed(map(repr_of, each.raters), 20) for each in (first, stack))
             raise InputError(f"raters: expected the same for every class, got {who}")
         if (twice := (found[stack.masks] != 0)).any():
-            raise InputError(f"masks: expected one class a pixel of each rater, got several at {twice.sum():,} pixels")
+            raise InputError(f"masks: expected one class per pixel and rater, got several at {twice.sum():,} pixels")
         found[stack.masks] = values[name]
     return LabelStack(found, first.raters, first.ignore, first.image, raters_are_local=first.raters_are_local)
 
 
 def stored_digest(given: Mapping[str, tuple[Any, str | None]]) -> str:
-    """Of who is assigned and of what is stored: the bytes of a mask, or which file and when it was written.
+    """Compute a digest of the assigned raters and their masks: bytes of a mask, or path and time of its file.
 
-    `given`: rater -> the mask as it is stored, and the path of its file.
+    `given`: rater -> stored mask, and the path of its file.
 
     Examples
     --------

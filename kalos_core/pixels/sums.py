@@ -1,4 +1,4 @@
-"""Counts of pixels that one image adds to the agreement of a data set, summed whatever the images' sizes."""
+"""Counts of pixels for the agreement of a data set, which can be summed over images of any size."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from kalos_core.pixels.patterns import Patterns
 
 @dataclass(frozen=True, eq=False)
 class PixelSums:
-    """Counts of pixels, of an image or of many. R raters of the data set.
+    """Counts of pixels of one or many images. R raters of the data set.
 
-    Where raters have no names, R is the most raters of an image in `by_rater_count`, and 0 in all else.
+    If raters have no names, R is the largest number of raters of an image in `by_rater_count`, and 0 elsewhere.
 
     Parameters
     ----------
@@ -24,11 +24,11 @@ class PixelSums:
     common : (R, R) int64
         Pixels of the images that both raters are assigned to.
     marked : (R, R) int64
-        Those of them that the first marked.
+        Number of these that the first rater marked.
     both : (R, R) int64
-        Those of them that both marked.
+        Number of these that both marked.
     confusion : (R, 2, 2) int64
-        Pixels by the vote of a rater and by the consensus of half of the raters: 0 nothing, 1 marked.
+        Number of pixels by vote of a rater and by the consensus of half of the raters: 0 nothing, 1 marked.
 
     Examples
     --------
@@ -48,14 +48,14 @@ class PixelSums:
 
     @classmethod
     def nothing(cls, raters: int) -> PixelSums:
-        """The sums of no image."""
+        """Return the sums of no image."""
         square = (raters, raters)
         shapes = ((raters + 1, raters + 1), square, square, square, (raters, 2, 2))
         return cls(*(np.zeros(shape, np.int64) for shape in shapes))
 
     @classmethod
     def of(cls, patterns: Patterns, given: NDArray[np.intp], raters: int) -> PixelSums:
-        """Of an image whose N masks are those of the raters `given` (N,) among all `raters`."""
+        """Compute the sums of an image with N masks, of the raters `given` (N,) among all `raters`."""
         sums = cls.nothing(raters)
         votes, count = patterns.votes.astype(np.int64), patterns.count
         agreeing = votes.sum(axis=1)
@@ -70,7 +70,7 @@ class PixelSums:
         return sums
 
     def without_raters(self) -> PixelSums:
-        """The counts that need no rater's name: those by how many raters marked a pixel."""
+        """Return only the counts that do not depend on rater names: those by number of raters who marked a pixel."""
         return replace(PixelSums.nothing(0), by_rater_count=self.by_rater_count)
 
     def __add__(self, other: PixelSums) -> PixelSums:
@@ -78,11 +78,11 @@ class PixelSums:
 
     @property
     def pixels(self) -> int:
-        """How many pixels count."""
+        """Number of pixels that are not ignored."""
         return int(self.by_rater_count.sum())
 
     def smyth_bound(self) -> float:
-        """Mean over pixels of min(n - A, A) / n: the least error of the raters, whatever the truth (Eq. 1).
+        """Compute the mean over pixels of min(n - A, A) / n: minimum error of the raters, whatever the truth (Eq. 1).
 
         NaN without a pixel.
         """
@@ -92,9 +92,10 @@ class PixelSums:
         return float((least * self.by_rater_count).sum() / pixels) if pixels else float("nan")
 
     def ratio(self) -> NDArray[np.float64]:
-        """(R,) of the pixels that anybody marked, the share that at least n = 1, ..., R raters marked (Eq. 3).
+        """Compute the share (R,) of pixels marked by any rater that at least n = 1, ..., R raters marked (Eq. 3).
 
-        Of images with at least n raters, since no other can have as many; NaN where nobody marked anything there.
+        Each share is over images with at least n raters, since others cannot have as many; NaN if nothing is marked
+        there.
         """
         reached = self.by_rater_count[:, ::-1].cumsum(axis=1)[:, ::-1]  # [given, at least so many]
         at_least = reached[::-1].cumsum(axis=0)[::-1]  # of images with at least so many raters
@@ -102,9 +103,9 @@ class PixelSums:
         return divide(at_least[rater_count, rater_count], at_least[rater_count, 1])
 
     def f1(self) -> NDArray[np.float64]:
-        """(R, R) F1 of every two raters over their common images (Eq. 6); NaN where they have none.
+        """Compute the F1 (R, R) of every two raters over their common images (Eq. 6); NaN if they have none.
 
-        1 where neither marked anything: nothing disagrees.
+        It is 1 if neither marked anything, since there is no disagreement.
         """
         either = self.marked + self.marked.T
         shared = divide(2 * self.both, either)
@@ -112,7 +113,7 @@ class PixelSums:
 
 
 def _sum(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sum of arrays of which one may know fewer raters."""
+    """Add arrays, of which one may have fewer raters."""
     summed = np.zeros(np.maximum(one.shape, other.shape), np.int64)
     for part in (one, other):
         summed[tuple(map(slice, part.shape))] += part

@@ -237,7 +237,7 @@ def test_the_interval_of_teams_is_that_of_items_sampled_with_replacement():
     [
         (lambda: compare_teams(PAIR, {"a": ["ann"]}), "teams: expected two names"),
         (lambda: compare_teams(PAIR, {"a": ["ann"], "b": []}), "teams: .* at least one rater in each, got none in 'b'"),
-        (lambda: compare_teams(PAIR, {"a": ["ann"], "b": ["ann"]}), "teams: .* in one of them, got 'ann' in both"),
+        (lambda: compare_teams(PAIR, {"a": ["ann"], "b": ["ann"]}), "teams: .* in one team only, got 'ann' in both"),
         (lambda: compare_teams(PAIR, {"a": ["ann"], "b": ["eve"]}), "raters: .* names among ann, bob, got 'eve'"),
         (lambda: label_agreement(table_of({"ann": "x"})), r"table: .* at least two raters to compare, got 1 \(ann\)"),
         (lambda: label_agreement("labels.csv"), "table: expected LabelTable, got str; read_wide_labels"),

@@ -1,9 +1,9 @@
-"""The experiments that the noise generator exists for: solvers and alpha where the truth is known (KαLOS §5).
+"""Experiments that need ground truth: accuracy of the solvers, and response of alpha to noise (KαLOS §5).
 
-* All of them: `run_experiments`, `Experiments`, each judged by `Claim`.
-* Solvers where the truth is known: `solver_accuracy`, `SolverAccuracy`, `SolverCases`, `CASES`, `Truth`, `Score`; the
-  order of raters: `permutation_stability`, `PermutationStability`.
-* What alpha answers to: `magnitude_response`, `MagnitudeResponse`; `school_impact`, `SchoolImpact`; `return_on_raters`,
+* All experiments: `run_experiments`, `Experiments`; each statement of the paper is a `Claim`.
+* Solvers against the ground truth: `solver_accuracy`, `SolverAccuracy`, `SolverCases`, `CASES`, `Truth`, `Score`; under
+  permuted raters: `permutation_stability`, `PermutationStability`.
+* Response of alpha: `magnitude_response`, `MagnitudeResponse`; `school_impact`, `SchoolImpact`; `return_on_raters`,
   `RaterReturn`; `signal_loss_table`, `SignalLossTable`.
 """
 

@@ -1,4 +1,4 @@
-"""Experiments 5 and 6, and how alpha responds to noise: raters, schools, magnitudes (KαLOS §5.2, Fig. 1d)."""
+"""Experiments 5 and 6, and response of alpha to noise: raters, schools, magnitudes (KαLOS §5.2, Fig. 1d)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOSS = {0.25: 0.002, 0.5: 0.013, 1.0: 0.042, 2.0: 0.101, 5.0: 0.283}
 
 BOOTSTRAP = 200
 NEARLY_ALL, NEARLY_NONE = 0.999, 0.1
-"""Alpha from which, and up to which, the range counts as used to its ends."""
+"""Alpha at or above which, and at or below which, the upper and lower end of the range counts as reached."""
 
 SOURCE_5, SOURCE_6 = "§5, experiment 5", "§5, experiment 6"
 
@@ -33,15 +33,15 @@ MAJORITY, OPPOSED = "5-1", ("3-3", "3-2", "2-2")
 """Sizes of schools that experiment 6 contrasts."""
 
 STRICT_UP_TO = 5.0
-"""Magnitude up to which alpha is to fall strictly: the largest of the paper's (Table 3)."""
+"""Magnitude up to which alpha must fall strictly: the largest in the paper (Table 3)."""
 
 STEEP = 7
-"""Raters after which the paper sees little gain (6 to 8)."""
+"""Number of raters beyond which the paper reports little gain (6 to 8)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AlphaTable(Result):
-    """What all tables of alpha have."""
+    """Base class of tables of alpha."""
 
     raters: NDArray[np.intp]
     magnitude: NDArray[np.float64]
@@ -53,13 +53,13 @@ class AlphaTable(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RaterReturn(AlphaTable):
-    """A row for each magnitude and number of raters (KαLOS §5.2, experiment 5).
+    """One row per magnitude and number of raters (KαLOS §5.2, experiment 5).
 
     Figures: ``"raters"``.
     """
 
     def claims(self) -> list[Claim]:
-        """The statements of experiment 5."""
+        """Judge the statements of experiment 5."""
         curves = [self.alpha[self.magnitude == lam] for lam in np.unique(self.magnitude)]
         few = max(int((np.unique(self.raters) <= STEEP).sum()), 1) - 1
         first = [curve[few] - curve[0] for curve in curves]
@@ -86,7 +86,7 @@ class RaterReturn(AlphaTable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SchoolImpact(AlphaTable):
-    """A row for each two schools of thought (KαLOS §5.2, experiment 6).
+    """One row per division into two schools of thought (KαLOS §5.2, experiment 6).
 
     Figures: ``"schools"``.
     """
@@ -94,7 +94,7 @@ class SchoolImpact(AlphaTable):
     schools: NDArray[np.str_]
 
     def claims(self) -> list[Claim]:
-        """The statement of experiment 6, by the schools that the paper contrasts and no others."""
+        """Judge the statement of experiment 6, with only the schools that the paper contrasts."""
         found = dict(zip(self.schools.tolist(), self.alpha.tolist(), strict=True))
         there = {name: found[name] for name in (MAJORITY, *OPPOSED) if name in found}
         holds = None
@@ -113,13 +113,13 @@ class SchoolImpact(AlphaTable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MagnitudeResponse(AlphaTable):
-    """A row for each magnitude (KαLOS Fig. 1d).
+    """One row per magnitude (KαLOS Fig. 1d).
 
     Figures: ``"response"``.
     """
 
     def claims(self) -> list[Claim]:
-        """Strict monotony up to `STRICT_UP_TO`, beyond which only noise is left, and use of the full range."""
+        """Judge strict monotonicity up to `STRICT_UP_TO` (beyond it only noise is left), and use of the full range."""
         judged = self.magnitude <= STRICT_UP_TO
         summary = ", ".join(f"{lam:g}: {value:.3f}" for lam, value in zip(self.magnitude, self.alpha, strict=True))
         whole = bool(self.alpha.max() >= NEARLY_ALL and self.alpha.min() <= NEARLY_NONE)
@@ -136,7 +136,7 @@ class MagnitudeResponse(AlphaTable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SignalLossTable(Result):
-    """A row for each magnitude (KαLOS Table 3); `paper` is what the paper prints for the whole of LVIS, or NaN.
+    """One row per magnitude (KαLOS Table 3); `paper` is the value printed for the whole of LVIS, or NaN.
 
     Figures: ``"loss"``.
     """
@@ -147,7 +147,7 @@ class SignalLossTable(Result):
     paper: NDArray[np.float64]
 
     def claims(self) -> list[Claim]:
-        """Growth with magnitude, and the ratios themselves."""
+        """Judge growth with magnitude, and the ratios themselves."""
         summary = ", ".join(
             f"{lam:g}: {ratio:.1%} ({paper:.1%})"
             for lam, ratio, paper in zip(self.magnitude, self.ratio, self.paper, strict=True)
@@ -158,7 +158,7 @@ class SignalLossTable(Result):
             Claim("Table 3", "signal loss grows with noise", rises(self.ratio), summary),
             Claim(
                 "Table 3",
-                "its ratios, to within a quarter",
+                "its ratios are within a quarter of the paper's",
                 bool(near.all()) if len(near) else None,
                 f"ours (paper): {summary}",
             ),
@@ -175,7 +175,7 @@ def return_on_raters(
     magnitudes: Magnitudes = COUNTED_AT,
     seed: int = 0,
 ) -> RaterReturn:
-    """Alpha of more and more synthetic raters (KαLOS §5.2, experiment 5); those of a row are among those of the next.
+    """Compute alpha for nested sets of more and more synthetic raters (KαLOS §5.2, experiment 5).
 
     Examples
     --------
@@ -201,12 +201,12 @@ def school_impact(
     magnitude: float = 1.0,
     seed: int = 0,
 ) -> SchoolImpact:
-    """Alpha of two schools of thought of several sizes (KαLOS §5.2, experiment 6).
+    """Compute alpha for two schools of thought of several sizes (KαLOS §5.2, experiment 6).
 
     Parameters
     ----------
     reference : two names, or one
-        Two real raters, each the reference of one school, as in the paper; with one, each school is generated from it.
+        Two real raters, each the reference of one school, as in the paper. If one, each school is generated from it.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def magnitude_response(
     raters: int = 3,
     seed: int = 0,
 ) -> MagnitudeResponse:
-    """Alpha over the magnitude of noise (KαLOS Fig. 1d).
+    """Compute alpha as a function of the magnitude of noise (KαLOS Fig. 1d).
 
     Examples
     --------
@@ -257,7 +257,7 @@ def signal_loss_table(
     raters: int = 5,
     seed: int = 0,
 ) -> SignalLossTable:
-    """Share of the events that came too late for their annotation (KαLOS Table 3).
+    """Compute the share of events lost because an earlier one changed their annotation (KαLOS Table 3).
 
     Examples
     --------

@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Progress = Callable[[float, str], None]
-"""``progress(share, label)``, share of the work from 0 to 1."""
+"""``progress(share, label)``, called with the fraction completed, from 0 to 1."""
 
 ON_PERMUTED = 5
-"""Synthetic raters of the table that is permuted."""
+"""Number of synthetic raters in the permuted table."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Experiments(Result):
-    """The result of `run_experiments`: a table for each question.
+    """Result of `run_experiments`: one table per question.
 
     Figures: ``"rand index"``, ``"cases"``, ``"stability"``, ``"raters"``, ``"schools"``, ``"response"``, ``"loss"``.
 
@@ -75,14 +75,14 @@ class Experiments(Result):
     response: MagnitudeResponse
     loss: SignalLossTable
     again: tuple[tuple[RaterReturn, SchoolImpact, MagnitudeResponse, SignalLossTable], ...] = ()
-    """The last four of further draws of synthetic raters: one draw alone decides little."""
+    """The last four tables for further draws of synthetic raters, since a single draw is weak evidence."""
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Each table by its name; of further draws none."""
+        """Return each table of the first draw by name."""
         return {entry.name: getattr(self, entry.name).to_pandas() for entry in fields(self)[:-1]}
 
     def claims(self) -> list[Claim]:
-        """The statements of the paper, against what was found in each draw."""
+        """Return the statements of the paper, judged in each draw."""
         of_solvers = [claim for found in (self.accuracy, self.cases, self.stability) for claim in found.claims()]
         drawn = [(self.raters, self.schools, self.response, self.loss), *self.again]
         claims = [[claim for found in draw for claim in found.claims()] for draw in drawn]
@@ -94,7 +94,7 @@ class Experiments(Result):
         return "\n".join(map(str, self.claims()))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a statement of the paper: where it stands, whether it holds here, and what was found."""
+        """Return one row per statement of the paper: its source, whether it holds here, and the numbers found."""
         import pandas as pd
 
         return pd.DataFrame([vars(claim) | {"holds": claim.verdict} for claim in self.claims()])
@@ -102,7 +102,7 @@ class Experiments(Result):
 
 @dataclass(frozen=True)
 class ExperimentSettings(Settings):
-    """How the experiments are run."""
+    """Settings of the experiments."""
 
     model: NoiseModel | None = None
     _: KW_ONLY
@@ -110,7 +110,7 @@ class ExperimentSettings(Settings):
         Sequence[float] | None,
         Option(
             "Magnitudes",
-            "Magnitudes of noise, in place of those of each experiment; 0 is added for alpha over noise.",
+            "Magnitudes of noise, instead of those of each experiment; 0 is added for the response of alpha.",
             low=0,
             required=True,
             ordered=True,
@@ -121,7 +121,7 @@ class ExperimentSettings(Settings):
         Sequence[int],
         Option(
             "Numbers of raters",
-            "Numbers of raters of experiment 5.",
+            "Numbers of raters in experiment 5.",
             low=2,
             required=True,
             ordered=True,
@@ -129,7 +129,7 @@ class ExperimentSettings(Settings):
         ),
     ] = COUNTS
     repeats: Annotated[
-        int, Option("Repeats", "How many times each setting is drawn; statements are judged in each.", low=1)
+        int, Option("Repeats", "Number of draws of each setting; statements are judged in each.", low=1)
     ] = 3
     seed: Seed = 0
     progress: Progress | None = None
@@ -137,7 +137,7 @@ class ExperimentSettings(Settings):
 
 @takes(ExperimentSettings)
 def run_experiments(annotations: Annotations, settings: ExperimentSettings) -> Experiments:
-    """Every experiment of the paper's section 5, its Fig. 1d and its Table 3, on the annotations of a data set.
+    """Run every experiment of section 5 of the paper, its Fig. 1d and its Table 3 on the annotations of a data set.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def run_experiments(annotations: Annotations, settings: ExperimentSettings) -> E
         With boxes and image sizes. The first rater with annotations is the reference; the first two are the references
         of two schools of thought, if there are two.
     model : NoiseModel, optional
-        By default the shipped one.
+        Default: the shipped model.
     progress : callable, optional
 
     Returns
@@ -155,8 +155,8 @@ def run_experiments(annotations: Annotations, settings: ExperimentSettings) -> E
     Raises
     ------
     InputError
-        As `NoiseModel.generate`; for a table without annotations, no magnitude above 0, fewer than two raters in
-        `counts`, or no repeat.
+        For the reasons of `NoiseModel.generate`; for a table without annotations, no magnitude above 0, fewer than two
+        raters in `counts`, or no repeat.
 
     Examples
     --------

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MAGNITUDES = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)
 RATERS = (1, 3, 5)
-"""Synthetic raters; a single one is compared with the reference."""
+"""Numbers of synthetic raters; a single one is compared with the reference."""
 
 QUANTILES = (0.05, 0.5, 0.95)
 PERMUTATIONS = 8
@@ -37,9 +37,9 @@ HIGH_PRECISION = 0.97
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SolverAccuracy(Result):
-    """A row for each solver, cost, number of raters, magnitude and repeat. See `Score` for the metrics.
+    """One row per solver, cost, number of raters, magnitude and repeat. See `Score` for the metrics.
 
-    `out_of_reach` counts the pairs of one object below the threshold, which are in `fn` for every solver.
+    `out_of_reach` counts the pairs of the same object below the threshold; they are in `fn` for every solver.
 
     Figures: ``"rand index"``, ``"f1"``.
     """
@@ -60,14 +60,14 @@ class SolverAccuracy(Result):
     f1: NDArray[np.float64]
 
     def mean(self, column: str, **chosen: str | int) -> float:
-        """Mean of a column over the rows with these values: ``mean("f1", solver="greedy", raters=3)``."""
+        """Return the mean of a column over the rows with these values: ``mean("f1", solver="greedy", raters=3)``."""
         rows = np.ones(len(self.solver), np.bool_)
         for name, value in chosen.items():
             rows &= getattr(self, name) == value
         return float(lookup(vars(self), column, "column")[rows].mean())
 
     def claims(self) -> list[Claim]:
-        """Experiments 1 and 2, and the comparison of costs of §10."""
+        """Judge experiments 1 and 2, and the comparison of costs in §10."""
         solvers = list(dict.fromkeys(self.solver.tolist()))
         claims = [self._best(), self._costs(), self._precision()]
         if "ahc" in solvers:
@@ -121,7 +121,7 @@ class SolverAccuracy(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SolverCases(Result):
-    """A row for each pair of annotations that a solver matched, or could have (KαLOS §5.1, experiment 3).
+    """One row per pair of annotations that a solver matched or could have matched (KαLOS §5.1, experiment 3).
 
     Figures: ``"cases"``.
     """
@@ -132,16 +132,16 @@ class SolverCases(Result):
     similarity: NDArray[np.float64]
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each solver, magnitude and case: how many pairs, and quantiles of their similarities."""
+        """Return one row per solver, magnitude and case: number of pairs, and quantiles of their similarities."""
         groups = super().to_pandas().groupby(["solver", "magnitude", "case"], sort=False)["similarity"]
         return groups.describe(percentiles=QUANTILES).drop(columns=["mean", "std"]).reset_index()
 
     def count(self, solver: str, case: str) -> int:
-        """How many pairs."""
+        """Return the number of pairs."""
         return int(((self.solver == solver) & (self.case == case)).sum())
 
     def claims(self) -> list[Claim]:
-        """The statements of experiment 3 on greedy, and on cuckoo eggs."""
+        """Judge the statements of experiment 3 about greedy and about cuckoo eggs."""
         solvers = list(dict.fromkeys(self.solver.tolist()))
         low = {name: self._quantile(name, "true positive", 0.05) for name in solvers}
         missed = {name: self._quantile(name, "missed", 0.5) for name in solvers}
@@ -151,13 +151,13 @@ class SolverCases(Result):
         return [
             Claim(
                 source,
-                "greedy reaches lowest: its true positives spread over the widest range of similarity",
+                "greedy has the lowest true positives: they spread over the widest range of similarity",
                 low["greedy"] <= min(low.values()),
                 f"5 % of the true positives lie below {_summary(low)}",
             ),
             Claim(
                 source,
-                "what greedy misses has low similarity, what others miss is often high",
+                "pairs that greedy misses have low similarity; pairs that others miss often have a high one",
                 None if not others or np.isnan(missed["greedy"]) else missed["greedy"] <= min(others),
                 f"median similarity of missed pairs: {_summary(missed)}",
             ),
@@ -165,7 +165,7 @@ class SolverCases(Result):
                 source,
                 "cuckoo eggs are rare",
                 max(eggs.values()) < 0.02,
-                f"a true positive each: {_summary(eggs)}",
+                f"per true positive: {_summary(eggs)}",
             ),
         ]
 
@@ -176,9 +176,9 @@ class SolverCases(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PermutationStability(Result):
-    """A row for each data set and solver: whether units depend on the order of raters and annotations.
+    """One row per data set and solver: whether units depend on the order of raters and annotations.
 
-    `least` and `mean` are the adjusted Rand index of the units of permuted tables with those of the table itself.
+    `least` and `mean` are the adjusted Rand index between the units of permuted tables and those of the original table.
 
     Figures: ``"stability"``.
     """
@@ -190,7 +190,7 @@ class PermutationStability(Result):
     mean: NDArray[np.float64]
 
     def claims(self) -> list[Claim]:
-        """The statements of experiment 4."""
+        """Judge the statements of experiment 4."""
         least = {name: float(self.least[self.solver == name].min()) for name in dict.fromkeys(self.solver.tolist())}
         others = [value for name, value in least.items() if name != "greedy"]
         source = "§5, experiment 4"
@@ -198,14 +198,14 @@ class PermutationStability(Result):
             Claim(source, "greedy does not depend on any order", least["greedy"] == 1, f"least {least['greedy']:g}"),
             Claim(
                 source,
-                "the other solvers do",
+                "the other solvers depend on the order",
                 all(value < 1 for value in others),
-                f"least: {_summary(least)}. The solvers here settle ties without looking at an order",
+                f"least: {_summary(least)}. The solvers here break ties independently of the order",
             ),
         ]
 
 
-Repeats = Annotated[int, Option("Repeats", "Draws of each setting.", low=1)]
+Repeats = Annotated[int, Option("Repeats", "Number of draws of each setting.", low=1)]
 
 
 @checked
@@ -220,31 +220,31 @@ def solver_accuracy(
     threshold: Threshold = 0.5,
     seed: Seed = 0,
 ) -> tuple[SolverAccuracy, SolverCases]:
-    """Match synthetic raters with every solver and compare with the truth (KαLOS §5.1, experiments 1 to 3).
+    """Match synthetic raters with every solver and compare with the ground truth (KαLOS §5.1, experiments 1 to 3).
 
     Parameters
     ----------
     model : NoiseModel
     annotations : Annotations
     reference : str, optional
-        The rater to generate from; not needed if only one has annotations.
+        The rater to generate from; not needed if only one rater has annotations.
     magnitudes : sequence of float
     raters : sequence of int
-        How many synthetic raters; a single one is compared with the reference.
+        Numbers of synthetic raters; a single one is compared with the reference.
     repeats : int
-        Draws of each.
+        Number of draws of each setting.
     threshold : float
     seed : int
 
     Returns
     -------
     SolverAccuracy, SolverCases
-        Cases are those of the most raters, with the soft cost.
+        The cases are those of the largest number of raters, with the soft cost.
 
     Raises
     ------
     InputError
-        As `NoiseModel.generate`; for no magnitude, number of raters or repeat.
+        For the reasons of `NoiseModel.generate`; for no magnitude, number of raters or repeat.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def permutation_stability(
     threshold: Threshold = 0.5,
     seed: Seed = 0,
 ) -> PermutationStability:
-    """Match tables anew with their raters and annotations in other orders (KαLOS §5.1, experiment 4).
+    """Match tables again with raters and annotations in other orders (KαLOS §5.1, experiment 4).
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def permutation_stability(
         for solver in usable_solvers():
             units = _units(table, threshold, solver)
             with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "The number of unique classes")  # of targets, which units are not
+                warnings.filterwarnings("ignore", "The number of unique classes")  # meant for classes, not units
                 scores = [
                     adjusted_rand_score(units[rows], _units(table.select(rows, raters=raters), threshold, solver))
                     for rows, raters in orders

@@ -1,4 +1,4 @@
-"""What all experiments return: a table, and the statements of the paper against what was found."""
+"""Parts shared by all experiments: a table, and statements of the paper judged by the numbers found."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from kalos_core.options import Option
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of the paper, and whether it holds here.
+    """Statement of the paper, and whether it holds here.
 
     Parameters
     ----------
     source : str
-        Where the paper states it.
+        Where the paper makes the statement.
     statement : str
-        In our words.
+        The statement in our words.
     holds : bool or None
-        Whether it does in every draw; None if this data set cannot decide it.
+        Whether it holds in every draw; None if this data set cannot decide it.
     found : str
-        The numbers it was judged by, those of the first draw.
+        The numbers it was judged by, from the first draw.
     held, draws : int
-        In how many draws of synthetic raters it holds, of those that decide it.
+        Number of draws of synthetic raters in which it holds, and number of draws that decide it.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Claim:
 
     @classmethod
     def over(cls, claims: Sequence[Claim]) -> Claim:
-        """What several draws of synthetic raters say of one statement.
+        """Combine the verdicts of several draws of synthetic raters on one statement.
 
         Examples
         --------
@@ -58,7 +58,7 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        """In words."""
+        """Verdict in words."""
         if self.draws > 1 and 0 < self.held < self.draws:
             return f"holds in {self.held:,} of {self.draws:,} draws"
         return "undecided" if self.holds is None else "holds" if self.holds else "does not hold"
@@ -68,16 +68,16 @@ class Claim:
 
 
 Magnitudes = Annotated[
-    Sequence[float], Option("Magnitudes", "Of the noise that is added.", low=0, required=True, ordered=True)
+    Sequence[float], Option("Magnitudes", "Magnitudes of the added noise.", low=0, required=True, ordered=True)
 ]
 RaterCounts = Annotated[
     Sequence[int],
-    Option("Numbers of raters", "How many synthetic raters are compared.", low=1, required=True, ordered=True),
+    Option("Numbers of raters", "Numbers of synthetic raters to compare.", low=1, required=True, ordered=True),
 ]
 
 
 def rises(values: NDArray[np.float64]) -> bool | None:
-    """Whether each value is above the one before; None where there is nothing to compare.
+    """Check whether each value exceeds the one before; None if there is nothing to compare.
 
     Examples
     --------

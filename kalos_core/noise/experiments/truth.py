@@ -1,4 +1,4 @@
-"""How well annotations were matched, where it is known which of them are of the same object (KαLOS §5.1)."""
+"""Accuracy of matching when the object of each annotation is known (KαLOS §5.1)."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.similarity import get_similarity
 
 OVERLAP = 1e-9
-"""Least similarity of annotations that touch at all."""
+"""Minimum similarity of annotations that overlap at all."""
 
 CASES = ("true positive", "missed", "false positive", "cuckoo egg")
-"""What can become of a pair of annotations that a solver could have matched, or did."""
+"""Possible outcomes of a pair of annotations that a solver matched or could have matched."""
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Which pairs of annotations are of the same object, and which others a solver might take for such.
+    """Pairs of annotations of the same object, and the other pairs that a solver might match.
 
     Parameters
     ----------
     annotations : Annotations
     similarity : str
-        What the solver goes by.
+        Similarity that the solver uses.
     threshold : float
-        Least similarity at which it may match.
+        Minimum similarity of a match.
     pairs : Pairs
         All pairs that overlap.
     same : (S,) int
-        Keys of the pairs of the same object, ascending; see `keys`.
+        Keys of the pairs of the same object, in ascending order; see `keys`.
     same_similarity : (S,) float64
 
     Examples
@@ -60,7 +60,7 @@ class Truth:
     def of(
         cls, annotations: Annotations, objects: NDArray[np.intp], similarity: str = "box_iou", threshold: float = 0.5
     ) -> Truth:
-        """The truth of annotations (N) whose objects (N, W) are known, as `GeneratedRaters.object` gives them."""
+        """Build the ground truth from annotations (N) with known objects (N, W), as in `GeneratedRaters.object`."""
         left, right = pairs_of_groups(annotations, objects)
         measure = get_similarity(similarity)
         column = measure.column(annotations)
@@ -75,11 +75,11 @@ class Truth:
 
     @property
     def out_of_reach(self) -> int:
-        """Pairs of the same object that lie below the threshold: no solver can find them."""
+        """Number of pairs of the same object below the threshold, which no solver can find."""
         return int((self.same_similarity < self.threshold).sum())
 
     def score(self, unit_of: NDArray[np.intp]) -> Score:
-        """How a solver's units (N,) compare with the truth."""
+        """Compare the units (N,) of a solver with the ground truth."""
         left, right = pairs_of_groups(self.annotations, unit_of[:, None])
         matched = keys(self.annotations, left, right)
         right_ones = int(np.isin(matched, self.same, assume_unique=True).sum())
@@ -89,10 +89,10 @@ class Truth:
         return Score(tp=right_ones, fp=fp, fn=fn, tn=len(considered) - right_ones - fp - fn)
 
     def cases(self, unit_of: NDArray[np.intp]) -> tuple[NDArray[np.str_], NDArray[np.float64]]:
-        """What became of the pairs, a name of `CASES` each, and their similarities (KαLOS §5.1, experiment 3).
+        """Return the outcome of each pair, a name from `CASES`, and its similarity (KαLOS §5.1, experiment 3).
 
-        A cuckoo egg is a false positive that displaced a match: one of its annotations was of the same object as
-        another annotation of that rater, within reach. It is counted as such and not as a false positive.
+        A cuckoo egg is a false positive that displaced a match: one of its annotations has the same object as another
+        annotation of that rater, at or above the threshold. It is not counted as a false positive.
         """
         left, right = pairs_of_groups(self.annotations, unit_of[:, None])
         matched = keys(self.annotations, left, right)
@@ -110,17 +110,17 @@ class Truth:
         return names, np.concatenate(parts)
 
     def _sides(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> NDArray[np.intp]:
-        """(2 P,) of both annotations of each pair: the annotation, and the rater of the other."""
+        """Encode both annotations of each pair (2 P,): the annotation, and the rater of the other."""
         rater, raters = self.annotations.rater, len(self.annotations.raters)
         return np.concatenate([left * raters + rater[right], right * raters + rater[left]])
 
 
 @dataclass(frozen=True)
 class Score:
-    """Pairs of annotations of two raters in an image that overlap, are matched, or are of the same object.
+    """Outcome of pairs of annotations, of two raters in an image, that overlap, are matched, or have the same object.
 
-    The Rand index is *filtered*: over all pairs of an image it would be near 1 for any solver, because nearly all of
-    them are far apart and nobody would match them.
+    The Rand index is *filtered*. Over all pairs of an image it would be near 1 for any solver, because nearly all pairs
+    are far apart and no solver would match them.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Score:
 
     @property
     def rand_index(self) -> float:
-        """Share of the pairs that were decided rightly."""
+        """Share of the pairs that were decided correctly."""
         return _share(self.tp + self.tn, self.tp + self.fp + self.fn + self.tn)
 
     @property
@@ -160,18 +160,18 @@ def _share(part: int, whole: int) -> float:
 
 
 def keys(annotations: Annotations, left: NDArray[np.intp], right: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(P,) one number for each pair of rows, whichever of them comes first: lower row times N plus the other."""
+    """Encode pairs of rows as (P,) numbers, independent of order: lower row times N plus the other."""
     return np.minimum(left, right) * len(annotations) + np.maximum(left, right)
 
 
 def pairs_of_groups(annotations: Annotations, groups: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """All pairs of rows of two raters that share a group, each once, by ascending key.
+    """Return all pairs of rows of two raters that share a group, each once, in ascending order of key.
 
     Parameters
     ----------
     annotations : Annotations
     groups : (N, W) int
-        Of each annotation, -1 where fewer than W. Those of one image only.
+        Groups of each annotation, -1 where fewer than W. A group lies within one image.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""What a noise model is fitted to, the likeliest distributions, and how well these describe it (KαLOS §9.2, §9.3)."""
+"""Observations of noise, maximum-likelihood distributions, and tests of their fit (KαLOS §9.2, §9.3)."""

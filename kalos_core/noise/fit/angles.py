@@ -1,4 +1,4 @@
-"""Distributions of directions: von Mises, single, on doubled angles and in mixtures by EM; tests of uniformity."""
+"""Distributions of directions (von Mises: single, axial, and mixtures by EM), and tests of uniformity."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from kalos_core.noise.fit.shifts import CLOSE
 from kalos_core.noise.parameters import CARDINAL, AxialAngle, CardinalAngle
 
 MOST_KAPPA = 500.0
-"""Concentration beyond which directions are as good as one (a standard deviation of 2.6 degrees)."""
+"""Largest concentration; higher ones are practically a single direction (a standard deviation of 2.6 degrees)."""
 
 ROUNDS = 100
-"""Of expectation and maximization."""
+"""Rounds of expectation and maximization."""
 
 LEAST_WEIGHT = 1e-9
-"""Directions that a distribution of the mixture keeps."""
+"""Minimum number of directions assigned to a component of the mixture."""
 
 DIAGONAL = tuple(centre + np.pi / 4 for centre in CARDINAL)
-"""Centres of the mixture of quadrants."""
+"""Centres of the components of the quadrant mixture."""
 
 
 @dataclass(frozen=True, eq=False)
 class AngleFit:
-    """A distribution of directions, with its density on a grid left to `density`.
+    """Fitted distribution of directions.
 
     Parameters
     ----------
     name : str
     weights, centres, kappas : (m,) float64
-        Of its von Mises distributions.
+        Parameters of its von Mises components.
     folds : int
-        2 where the distribution is one of doubled angles, else 1.
+        2 for a distribution of doubled angles, else 1.
     log_likelihood : float
     parameters : int
-        How many were estimated.
+        Number of estimated parameters.
     """
 
     name: str
@@ -50,17 +50,17 @@ class AngleFit:
 
     @property
     def aic(self) -> float:
-        """Akaike's information criterion: the lower, the better."""
+        """Akaike's information criterion; lower is better."""
         return 2 * self.parameters - 2 * self.log_likelihood
 
     def density(self, angle: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Density at angles (n,) in radians."""
+        """Return the density at angles (n,) in radians."""
         parts = _log_von_mises(self.folds * angle[:, None] - self.centres, self.kappas)
         return np.asarray(np.exp(parts) @ self.weights)
 
 
 def fit_cardinal(angles: NDArray[np.float64]) -> CardinalAngle:
-    """The likeliest mixture at right, down, left and up.
+    """Fit a mixture with components at right, down, left and up by maximum likelihood.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def fit_cardinal(angles: NDArray[np.float64]) -> CardinalAngle:
 
 
 def fit_axial(angles: NDArray[np.float64]) -> AxialAngle:
-    """The likeliest distribution of one axis.
+    """Fit a distribution along one axis by maximum likelihood.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def fit_axial(angles: NDArray[np.float64]) -> AxialAngle:
 
 
 def angle_models(angles: NDArray[np.float64]) -> list[AngleFit]:
-    """The four distributions of Fig. 10 fitted to directions, in the order that the paper names them."""
+    """Fit the four distributions of Fig. 10 to directions, in the order of the paper."""
     return [
         fit_one(angles, folds=1),
         fit_one(angles, folds=2),
@@ -97,7 +97,7 @@ def angle_models(angles: NDArray[np.float64]) -> list[AngleFit]:
 
 
 def fit_one(angles: NDArray[np.float64], folds: int) -> AngleFit:
-    """One von Mises distribution, of the angles or (``folds=2``) of the doubled angles."""
+    """Fit one von Mises distribution to the angles or (``folds=2``) to the doubled angles."""
     turned = folds * angles
     mean = np.exp(1j * turned).mean()
     centre, kappa = float(np.angle(mean)), concentration(float(abs(mean)))
@@ -107,9 +107,9 @@ def fit_one(angles: NDArray[np.float64], folds: int) -> AngleFit:
 
 
 def fit_mixture(angles: NDArray[np.float64], centres: NDArray[np.float64], name: str) -> AngleFit:
-    """A mixture of von Mises distributions at given centres: expectation and maximization, then a search for the top.
+    """Fit a mixture of von Mises distributions at given centres, by EM followed by a gradient search.
 
-    The rounds of the former crawl where a distribution is wide, as that of shifts without a direction is.
+    EM converges slowly if a distribution is wide, such as that of shifts without a preferred direction.
     """
     along = np.cos(angles[:, None] - centres)
     weights, kappas = np.full(len(centres), 1 / len(centres)), np.full(len(centres), 2.0)
@@ -117,7 +117,7 @@ def fit_mixture(angles: NDArray[np.float64], centres: NDArray[np.float64], name:
         share = _shares(along, weights, kappas)[1]
         held = np.maximum(share.sum(axis=0), LEAST_WEIGHT)
         weights = held / held.sum()
-        # the centre is given, so what counts is how far the directions point along it; never the other way
+        # the centre is fixed: only the component of the directions along it counts, at least 0
         length = np.maximum((share * along).sum(axis=0) / held, 0)
         kappas = np.array([concentration(value) for value in length.tolist()])
     weights, kappas, likelihood = _climb(along, weights, kappas)
@@ -127,9 +127,9 @@ def fit_mixture(angles: NDArray[np.float64], centres: NDArray[np.float64], name:
 def _shares(
     along: NDArray[np.float64], weights: NDArray[np.float64], kappas: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Density (n,) of each direction, and the share (n, m) that each distribution has in it."""
+    """Return the density (n,) of each direction, and the share (n, m) of each component in it."""
     height = weights / (2 * np.pi * scipy.special.i0e(kappas))
-    joint = height * np.exp(kappas * (along - 1))  # at most MOST_KAPPA: none is 0 at all centres
+    joint = height * np.exp(kappas * (along - 1))  # kappas are bounded: no row is 0 at all centres
     each = joint.sum(axis=1)
     return each, joint / each[:, None]
 
@@ -137,7 +137,7 @@ def _shares(
 def _climb(
     along: NDArray[np.float64], weights: NDArray[np.float64], kappas: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Weights and concentrations at the top of the likelihood near those given, and the log likelihood there."""
+    """Maximize the likelihood from the given weights and concentrations; return both and the log likelihood."""
     count = len(weights)
 
     def misfit(free: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -154,7 +154,7 @@ def _climb(
 
 
 def concentration(length: float) -> float:
-    """The kappa at which the mean direction has that length: I1(kappa) / I0(kappa) = length.
+    """Solve I1(kappa) / I0(kappa) = length for kappa, with the length of the mean direction.
 
     Examples
     --------
@@ -171,22 +171,22 @@ def concentration(length: float) -> float:
 
 
 def _log_von_mises(turn: NDArray[np.float64], kappa: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    """Log density at angles from the centre."""
+    """Return the log density at angles relative to the centre."""
     return np.asarray(kappa * (np.cos(turn) - 1) - np.log(2 * np.pi * scipy.special.i0e(kappa)))
 
 
 @dataclass(frozen=True)
 class TestResult:
-    """A statistic, and the probability of one as large if the null hypothesis holds."""
+    """Statistic of a test, and the probability of one at least as large under the null hypothesis."""
 
-    __test__ = False  # no test of ours, whatever pytest makes of the name
+    __test__ = False  # keeps pytest from collecting the class
 
     statistic: float
     p_value: float
 
 
 def rayleigh(angles: NDArray[np.float64]) -> TestResult:
-    """Rayleigh's test of uniformity against one preferred direction: length of the mean, p after Wilkie (1983).
+    """Rayleigh test of uniformity against one preferred direction: length of the mean, p after Wilkie (1983).
 
     Examples
     --------
@@ -200,7 +200,7 @@ def rayleigh(angles: NDArray[np.float64]) -> TestResult:
 
 
 def kuiper(angles: NDArray[np.float64]) -> TestResult:
-    """Kuiper's test of uniformity against any other distribution: V = D+ + D-, p after Stephens (1970).
+    """Kuiper test of uniformity against any alternative: V = D+ + D-, p after Stephens (1970).
 
     Examples
     --------
@@ -212,7 +212,7 @@ def kuiper(angles: NDArray[np.float64]) -> TestResult:
     step = np.arange(count) / count
     statistic = float((step + 1 / count - share).max() + (share - step).max())
     scaled = (np.sqrt(count) + 0.155 + 0.24 / np.sqrt(count)) * statistic
-    if scaled < 0.4:  # the series needs many terms to say 1
+    if scaled < 0.4:  # the series would need many terms to reach 1
         return TestResult(statistic, 1.0)
     term = (np.arange(1, 101) * scaled) ** 2
     return TestResult(statistic, float(np.clip(2 * ((4 * term - 1) * np.exp(-2 * term)).sum(), 0, 1)))

@@ -1,4 +1,4 @@
-"""How far the shift of an annotation and the changes of its size have their heavy tail in common."""
+"""Common heavy tail of the shift of an annotation and the changes of its size."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from kalos_core.noise.fit.observations import Shifts
 from kalos_core.noise.parameters import Shift
 
 NODES, REACH = 80, 5.0
-"""Of the quadrature over the common factor: how many, up to how many standard normal deviations."""
+"""Quadrature over the common factor: number of nodes, and range in standard normal deviations."""
 
 ROWS_AT_ONCE = 20_000
 
 
 def fit_coupling(shifts: Shifts, translation: Shift, width: Shift, height: Shift) -> tuple[float, float]:
-    """The likeliest share of annotations whose three residuals share their factor, and how much AIC falls by it.
+    """Fit the share of annotations whose three residuals have a common factor; return it and the reduction of AIC.
 
-    Student's t is a normal residual over the root of a chi-squared factor: large residuals are those of a small factor.
-    With that factor in common (the same quantile of its distribution for each of the three), an annotation that is far
-    off is so in position, width and height. The three distributions stay as they are.
+    Student's t is a normal residual divided by the root of a chi-squared factor: small factors make large residuals.
+    With a common factor (the same quantile of its distribution for all three), an annotation that is far off is so in
+    position, width and height. The three marginal distributions stay the same.
 
     Returns
     -------
     share : float in [0, 1]
     gain : float
-        Below 0 where the one parameter more is not worth it.
+        Negative if the additional parameter is not worth it.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def fit_coupling(shifts: Shifts, translation: Shift, width: Shift, height: Shift
 
 
 def _log_ratio(parts: list[tuple[Shift, NDArray[np.float64]]], area: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n,) ln of the density of three sizes with a common factor over that without."""
+    """Return (n,) ln of the ratio of the density of three sizes with a common factor to that without."""
     node, weight = np.polynomial.legendre.leggauss(NODES)
     normal = REACH * node
     quantile = scipy.stats.norm.cdf(normal)

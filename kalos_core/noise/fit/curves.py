@@ -1,4 +1,4 @@
-"""Maximum likelihood of rates and selections: Poisson and logistic regression, and the Beta distribution."""
+"""Maximum likelihood of rates and selections (Poisson and logistic regression), and of the Beta distribution."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ from kalos_core.noise.parameters import Opposition, share_law
 
 ROUNDS = 100
 ENOUGH = 1e-10
-"""Newton's method ends when no coefficient moves by more."""
+"""Newton's method stops when no coefficient changes by more."""
 
 NORMAL_95 = 1.959963984540054
-"""The normal quantile at .975."""
+"""Standard normal quantile at .975."""
 
 RESOLUTION = 1e-3
-"""Shares of pi nearer to 0 or 1 only say "nearly": halves of a box oppose each other exactly."""
+"""Shares of pi closer than this to 0 or 1 count as censored: halves of a box are exactly opposite."""
 
 CLOSE: dict[str, Any] = {"method": "Nelder-Mead", "options": {"xatol": 1e-6, "fatol": 1e-8}}
-"""How a Beta distribution is searched, and to which end: without slopes, since far out it is infinitely unlikely."""
+"""Search for a Beta distribution, and its tolerances; without gradients, since the likelihood is 0 far out."""
 
 LEAST_SHARE = 1e-9
-"""Of annotations that are missed, and of those that are not: what was seen cannot be impossible."""
+"""Minimum share of missed annotations, and of the others: an observation cannot be impossible."""
 
 DISPERSIONS = (-10.0, 5.0)
-"""Least and largest logarithm of a dispersion."""
+"""Range of the logarithm of a dispersion."""
 
 RATES = (-20.0, 10.0)
-"""Least and largest logarithm of an expected number of events."""
+"""Range of the logarithm of an expected number of events."""
 
 MOST_LOGARITHM = (-5.0, 5.0)
-"""Least and largest logarithm of the parameters of the Beta distribution."""
+"""Range of the logarithm of the parameters of the Beta distribution."""
 
 
 @dataclass(frozen=True, eq=False)
 class LineFit:
-    """Intercept and slope on the scale of the link, with their Laplace intervals.
+    """Intercept and slope on the scale of the link function, with Laplace intervals.
 
     Parameters
     ----------
     intercept, slope : float
     interval : (2, 2) float64
-        95 %: both ends for the intercept, both for the slope; from the curvature of the likelihood at its top.
+        95 % intervals of the intercept and of the slope, from the curvature of the likelihood at its maximum.
     log_likelihood : float
-        Up to what the data alone decide.
+        Up to a constant that depends on the data alone.
     """
 
     intercept: float
@@ -57,17 +57,17 @@ class LineFit:
     log_likelihood: float
 
     def widened(self, factor: float) -> LineFit:
-        """With intervals so many times as wide."""
+        """Return the fit with intervals that are `factor` times as wide."""
         middle = np.array([[self.intercept], [self.slope]])
         return replace(self, interval=middle + factor * (self.interval - middle))
 
 
 Likelihood = Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64], NDArray[np.float64]]]
-"""Of linear predictors (n,): the log likelihood, and of each its slope and the size of its curvature."""
+"""Map linear predictors (n,) to the log likelihood, and to its slope and absolute curvature for each of them."""
 
 
 def fit_poisson(count: NDArray[np.intp], measure: NDArray[np.float64]) -> LineFit:
-    """Expected count exp(intercept + slope · measure); `measure` varies and not all counts are 0.
+    """Fit the expected count exp(intercept + slope · measure); `measure` must vary and not all counts may be 0.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def fit_poisson(count: NDArray[np.intp], measure: NDArray[np.float64]) -> LineFi
     """
 
     def likelihood(line: NDArray[np.float64]) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        with np.errstate(over="ignore"):  # a step too far is infinitely unlikely, and is shortened
+        with np.errstate(over="ignore"):  # too long a step has likelihood 0, and is shortened
             expected = np.exp(line)
         return float((count * line - expected).sum()), np.asarray(count - expected, np.float64), expected
 
@@ -85,7 +85,7 @@ def fit_poisson(count: NDArray[np.intp], measure: NDArray[np.float64]) -> LineFi
 
 
 def fit_each(count: NDArray[np.intp], number: NDArray[np.float64]) -> LineFit:
-    """Expected count exp(intercept) + exp(slope) · (number - 1): for the first, and for each further one.
+    """Fit the expected count exp(intercept) + exp(slope) · (number - 1): for the first, and for each further one.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def fit_each(count: NDArray[np.intp], number: NDArray[np.float64]) -> LineFit:
 
 
 def fit_logistic(chosen: NDArray[np.bool_], measure: NDArray[np.float64], weight: NDArray[np.float64]) -> LineFit:
-    """Probability sigmoid(intercept + slope · measure), each observation with a weight; see `separable`.
+    """Fit the probability sigmoid(intercept + slope · measure) to weighted observations; see `separable`.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def fit_logistic(chosen: NDArray[np.bool_], measure: NDArray[np.float64], weight
 
 
 def separable(chosen: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
-    """Whether one value separates both groups: the likeliest logistic curve is then a step, which no slope is.
+    """Check whether one value separates both groups, so that the logistic curve would be a step of infinite slope.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def separable(chosen: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
 
 
 def _climb(likelihood: Likelihood, measure: NDArray[np.float64], start: float) -> LineFit:
-    """Newton's method with shortened steps, on the measure brought to mean 0 and standard deviation 1."""
+    """Run Newton's method with step halving, on the standardized measure (mean 0, standard deviation 1)."""
     middle, spread = float(measure.mean()), float(measure.std())
     design = np.stack([np.ones(len(measure)), (measure - middle) / spread], axis=1)
     index = np.array([start, 0.0])
@@ -157,7 +157,7 @@ def _climb(likelihood: Likelihood, measure: NDArray[np.float64], start: float) -
         index, (value, slope, curvature) = index + step, ahead
         if np.abs(step).max() < ENOUGH:
             break
-    back = np.array([[1, -middle / spread], [0, 1 / spread]])  # to the measure as given
+    back = np.array([[1, -middle / spread], [0, 1 / spread]])  # to the original measure
     coefficients = back @ index
     error = np.sqrt(np.diag(back @ np.linalg.inv(_information(design, curvature)) @ back.T))
     interval = coefficients[:, None] + NORMAL_95 * error[:, None] * np.array([-1, 1])
@@ -165,7 +165,7 @@ def _climb(likelihood: Likelihood, measure: NDArray[np.float64], start: float) -
 
 
 def poisson_log_likelihood(count: NDArray[np.intp], expected: NDArray[np.float64]) -> float:
-    """Of counts (n,), each Poisson with its expected number.
+    """Compute the log likelihood of counts (n,), each Poisson with its expected number.
 
     Examples
     --------
@@ -178,9 +178,9 @@ def poisson_log_likelihood(count: NDArray[np.intp], expected: NDArray[np.float64
 def fit_dispersion(
     number: NDArray[np.intp], count: NDArray[np.intp], expected: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """The likeliest variance of a factor of mean 1 on expected counts (n,) of so many, and by how much AIC falls.
+    """Fit the variance of a factor of mean 1 on the expected counts (n,); return it and the reduction of AIC.
 
-    Counts are beta-binomial then: see `share_law`.
+    Counts out of `number` are then beta-binomial: see `share_law`.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def _information(design: NDArray[np.float64], curvature: NDArray[np.float64]) ->
 
 
 def fit_opposition(share: NDArray[np.float64]) -> Opposition:
-    """The likeliest Beta distribution; what is nearer to an end than `RESOLUTION` counts as being there somewhere.
+    """Fit a Beta distribution; values closer than `RESOLUTION` to 0 or 1 count as censored there.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Every distribution of the noise model from what was observed, and the reason where too little was."""
+"""Estimate of every distribution of the noise model from observations, or the reason if there are too few."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from kalos_core.noise.parameters import (
 )
 
 LEAST_ROWS = 30
-"""Observations, of a rate occasions, that a distribution is fitted to; with fewer the model keeps its default."""
+"""Minimum number of observations (for a rate: occasions) of a fit; with fewer the model keeps its default."""
 
 NEVER = -100.0
-"""Logarithm of a number of events, or of odds, that stands for 0 where nothing was ever seen: e^-100 is as good."""
+"""Logarithm of a number of events, or of odds, that represents 0 if none was observed."""
 
 KAPPA = 0.2
 """½ ln(.088 / .059), the discrepancy of fragments that the paper prints (KαLOS §9.3.4)."""
@@ -57,23 +57,23 @@ CONSTANTS = {
         "½ ln(.088 / .059) (KαLOS §9.3.4); data determine only its sum with the shifts, which are fitted",
     ),
 }
-"""Distributions that data of raters without a truth cannot determine, with the reason."""
+"""Distributions that raters without ground truth cannot determine, with the reason."""
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A distribution fitted to data, or why it could not be.
+    """Distribution fitted to data, or the reason why it could not be fitted.
 
     Parameters
     ----------
     distribution : Parameters or None
-        None where there is too little data.
+        None if there are too few data.
     rows : int
-        Observations.
+        Number of observations.
     reason : str
-        What they are; where `distribution` is None, why.
+        Description of the observations; if `distribution` is None, the reason.
     interval : tuples (low, high)
-        95 % interval of each parameter; empty where none is computed.
+        95 % interval of each parameter; empty if none is computed.
     """
 
     distribution: Parameters | None
@@ -85,7 +85,7 @@ class Estimate:
 def estimate_distributions(
     seen: Observations, rate: str = "auto", *, paper: bool = False, fragmented: SizeCurve | None = None
 ) -> dict[str, Estimate]:
-    """An estimate of each distribution that data determine; `CONSTANTS` are the others.
+    """Estimate each distribution that data determine; the others are in `CONSTANTS`.
 
     Parameters
     ----------
@@ -93,10 +93,10 @@ def estimate_distributions(
     rate : str
         ``"auto"`` or one of `FORMS`.
     paper : bool
-        Only distributions of the paper's families: changes that do not grow with a power of the area, and a rate
-        without dispersion.
+        Fit only the families of the paper: changes that do not grow with a power of the area, and a rate without
+        dispersion.
     fragmented : SizeCurve, optional
-        Whose slope the chance of a split or merge takes over where too few were seen to fit one.
+        Source of the slope of the probability of a split or merge, if too few were observed to fit it.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def _or_too_few(rows: int, what: str, fit: Callable[[], Estimate]) -> Estimate:
 
 
 def _shift(shifts: Shifts, part: str, what: str, enlarged: float = 0.0, *, grows: bool) -> Estimate:
-    """The distribution of one measure; what a fragment is enlarged by comes on top of what is observed."""
+    """Fit the distribution of one measure; `enlarged` is added to the observed values of a fragment."""
     rows = len(shifts)
     return _or_too_few(
         rows,
@@ -192,7 +192,7 @@ def _angle(shifts: Shifts, fit: Callable[[NDArray[np.float64]], Parameters], wha
 
 
 def occurrence(seen: Observations) -> Estimate:
-    """Share of classes that differ, of annotations matched one to one, with Wilson's interval."""
+    """Estimate the share of annotations matched one to one whose classes differ, with Wilson's interval."""
     wrong, matched = int((seen.category_a != seen.category_b).sum()), len(seen.category_a)
     interval = scipy.stats.binomtest(wrong, matched).proportion_ci(method="wilson")
     ends = ((float(interval.low), float(interval.high)),)
@@ -201,15 +201,15 @@ def occurrence(seen: Observations) -> Estimate:
 
 @dataclass(frozen=True, eq=False)
 class RateFit:
-    """A rate of one form fitted to the annotations of either rater that the other has not.
+    """Rate of one form, fitted to the annotations of either rater that the other lacks.
 
     Parameters
     ----------
     form : str
-        Of `FORMS`.
+        One of `FORMS`.
     line : LineFit
     count, expected : (n,) int and float64
-        What was seen, and what the rate expects, for each image, pair and side.
+        Observed and expected counts, for each image, pair and side.
     """
 
     form: str
@@ -219,23 +219,24 @@ class RateFit:
 
     @property
     def aic(self) -> float:
-        """Akaike's information criterion, of two parameters and Poisson's distribution."""
+        """Akaike's information criterion, for two parameters and a Poisson distribution."""
         return 4 - 2 * poisson_log_likelihood(self.count, self.expected)
 
     @property
     def pearson(self) -> float:
-        """Pearson's chi-squared per degree of freedom: 1 where Poisson's distribution holds."""
+        """Pearson's chi-squared per degree of freedom: 1 for a Poisson distribution."""
         return float(((self.count - self.expected) ** 2 / self.expected).sum() / max(len(self.count) - 2, 1))
 
 
 def rate_fits(seen: Observations, *, paper: bool = False, added: bool = False) -> list[RateFit]:
-    """The rates of all `FORMS`, on the same rows: one for each image, pair of raters, class and rater of the pair.
+    """Fit the rates of all `FORMS` to the same rows: one for each image, pair of raters, class and rater of the pair.
 
-    Where a rater has no annotation, none of theirs is unmatched: these rows say nothing. The paper counts them, and
-    images whatever their classes; ``"each"`` is none of its forms. `added`: of the annotations that the other rater has
-    and this one has not, of a class that this one has.
-    None where these show no trend: all with the same number of annotations, or all unmatched ones where it is largest
-    or smallest, which the steepest trend describes best; see `constant_rate`.
+    Rows without annotations of the rater are left out, since none can be unmatched. The paper counts them, and counts
+    images whatever their classes; ``"each"`` is not one of its forms. With `added`, the counts are of annotations that
+    the other rater has and this one lacks, of a class that this one has.
+
+    The list is empty if the rows show no trend: all have the same number of annotations, or all unmatched annotations
+    are where it is largest or smallest, so that the steepest trend fits best. See `constant_rate`.
     """
     count, measure = _rate_rows(seen, paper, added)
     with_events = np.unique(measure[count > 0])
@@ -253,7 +254,7 @@ def rate_fits(seen: Observations, *, paper: bool = False, added: bool = False) -
 
 
 def _rate_rows(seen: Observations, paper: bool, added: bool = False) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Unmatched annotations, and all, of whatever says anything: see `rate_fits`."""
+    """Return the numbers of unmatched and of all annotations in each informative row; see `rate_fits`."""
     if paper:
         return seen.events.ravel(), seen.annotations_per_rater.ravel().astype(np.float64)
     events = seen.class_events[:, ::-1] if added else seen.class_events
@@ -262,10 +263,10 @@ def _rate_rows(seen: Observations, paper: bool, added: bool = False) -> tuple[ND
 
 
 def estimate_rate(seen: Observations, form: str, *, paper: bool = False) -> Estimate:
-    """The rate of unmatched annotations, of the form asked for or the one that fits better by AIC.
+    """Estimate the rate of unmatched annotations, in the given form or in the one with the lowest AIC.
 
-    A trend that is not worth its parameter by AIC is none: where numbers of annotations hardly vary, it would be that
-    of chance, and run away at others. The paper's form has one always.
+    A trend that AIC does not support is dropped. If the numbers of annotations hardly vary, such a trend is due to
+    chance and diverges at other numbers. The form of the paper always keeps its trend.
     """
     rows = len(seen.events)
     fits = {fit.form: fit for fit in rate_fits(seen, paper=paper)}
@@ -293,7 +294,7 @@ def estimate_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
 
 
 def constant_rate(seen: Observations, form: str, *, paper: bool = False) -> Estimate:
-    """The likeliest rate of unmatched annotations without a trend: their mean number, 0 where there are none.
+    """Estimate the rate of unmatched annotations without a trend: their mean number, 0 if there are none.
 
     Examples
     --------
@@ -313,7 +314,7 @@ def constant_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
     rows = int((seen.annotations_per_rater > 0).any(axis=1).sum())
     images = number_of(rows, "image of two raters")
     if rows < LEAST_ROWS:
-        return Estimate(None, rows, f"only {images} who annotated anything there, {LEAST_ROWS} are needed")
+        return Estimate(None, rows, f"only {images} with any annotation, {LEAST_ROWS} are needed")
     if not count.any():
         most = -np.log(0.025) / len(count)  # Poisson's exact interval
         reason = f"no annotation is unmatched on {images}: 0, at most {most:.2g} an image and rater (95 %)"
@@ -329,16 +330,16 @@ def constant_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
 
 
 def _flat(logarithm: float, form: str) -> EventRate:
-    """The same number whatever that of annotations."""
+    """Return a rate that does not depend on the number of annotations."""
     return EventRate(logarithm, NEVER if form == "each" else 0.0, form)
 
 
 def with_dispersion(seen: Observations, rate: EventRate) -> tuple[EventRate, float]:
-    """The rate with the variances of the factors that both raters of a pair share, and by how much AIC falls.
+    """Add the variances of the factors that both raters of a pair share; return the rate and the reduction of AIC.
 
-    The whole variance is the likeliest one of the numbers of classes and raters, 0 unless it fits better. The part of
-    the image is what numbers of two classes of one image vary together: the sum of the products of their Pearson
-    residuals, over that of the products of the roots of their expected numbers.
+    The total variance is that of maximum likelihood over classes and raters, and 0 unless it lowers AIC. The variance
+    of the image is the common variation of two classes of one image: the sum of the products of their Pearson
+    residuals, divided by that of the products of the roots of their expected numbers.
     """
     own = seen.class_annotations
     count, expected = np.where(own > 0, seen.class_events, 0), np.where(own > 0, rate.expected(own), 0.0)
@@ -355,12 +356,12 @@ def with_dispersion(seen: Observations, rate: EventRate) -> tuple[EventRate, flo
 
 
 def _of_two(image: NDArray[np.intp], value: NDArray[np.float64]) -> float:
-    """Sum of the products of the values of each two classes of an image."""
+    """Sum the products of the values of all pairs of classes within an image."""
     return float((total(image, value, int(image.max()) + 1) ** 2).sum() - (value**2).sum()) / 2
 
 
 def estimate_added(seen: Observations, form: str) -> Estimate:
-    """The rate of annotations of another rater that one has not, by those of the class that this one has."""
+    """Estimate the rate of another rater's annotations that one lacks, by the number of that class that one has."""
     fits = {fit.form: fit for fit in rate_fits(seen, added=True)}
     count, _ = _rate_rows(seen, paper=False, added=True)
     if not fits:
@@ -375,18 +376,18 @@ def estimate_added(seen: Observations, form: str) -> Estimate:
 
 
 def _added(rate: Estimate) -> Estimate:
-    """Of the paper, whose `rate` is of both."""
+    """Use the rate of missed and added annotations together for the added ones, as in the paper."""
     return replace(rate, reason=f"not used: the rate is of missed and added; {rate.reason}")
 
 
 def _own_class(seen: Observations, paper: bool) -> Estimate:
-    """Which share of a rater's additions to another's annotations are of a class the other has in the image."""
+    """Estimate the share of added annotations whose class the reference rater has in the image."""
     if paper:
-        return Estimate(OwnClass(), 0, "a class that one of the image's is taken for, as in the paper")
+        return Estimate(OwnClass(), 0, "a class that is confused with one of the image, as in the paper")
     added, own = seen.class_events[:, ::-1], seen.class_annotations
-    some = seen.annotations_per_rater[seen.class_image] > 0  # who has something there, seen from either side
+    some = seen.annotations_per_rater[seen.class_image] > 0  # raters with annotations in the image, on either side
     of_own, of_any = int(added[own > 0].sum()), int(added[some].sum())
-    lost = (own > 0) & (seen.class_events == own)  # all of them are missed
+    lost = (own > 0) & (seen.class_events == own)  # all annotations of the class are missed
     stayed = int((lost & (own[:, ::-1] > 0)).sum())
     what = "unmatched annotation beside others of the image"
 
@@ -402,7 +403,7 @@ def _own_class(seen: Observations, paper: bool) -> Estimate:
 
 
 def _on_empty(seen: Observations) -> float:
-    """Mean number of annotations of the other rater, where one of a pair has none and the other has some."""
+    """Return the mean number of annotations of the other rater on images where exactly one of a pair has none."""
     own = seen.annotations_per_rater
     alone = (own == 0).sum(axis=1) == 1
     return float(own[alone].sum() / alone.sum()) if alone.any() else 0.0
@@ -413,7 +414,7 @@ def _curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: str, 
 
 
 def _susceptibility(seen: Observations, fragmented: SizeCurve | None) -> Estimate:
-    """Chance of a split or merge by area; of few only how often, with the slope of `fragmented`."""
+    """Estimate the probability of a split or merge by area; if few, only its level, with the slope of `fragmented`."""
     wholes, others = seen.parent_area, seen.other_area
     found = _curve(wholes, others, "whole annotated as two", 0.5)
     rows = len(wholes) + len(others)
@@ -437,15 +438,15 @@ def _susceptibility(seen: Observations, fragmented: SizeCurve | None) -> Estimat
 
 
 def size_curve(chosen: NDArray[np.float64], others: NDArray[np.float64], what: str, weight: float) -> Estimate:
-    """Chance of an annotation to be among the chosen ones, by its area; `weight` is that of each other annotation.
+    """Fit the probability that an annotation is chosen, by its area; `weight` is that of each other annotation.
 
-    Half for what happens once between two raters, to an annotation of one of them: the annotations of both are in
-    the table, and a chance is meant for those of one, the reference.
+    The weight is one half for events between two raters that concern an annotation of one of them. The table holds the
+    annotations of both, but the probability refers to those of one, the reference.
     """
     if not varied(np.concatenate([chosen, others])):
-        return Estimate(None, len(chosen), "all annotations are of one area, which fits no curve")
+        return Estimate(None, len(chosen), "all annotations have the same area: no curve can be fitted")
     if not len(others) or separable(chosen, others):
-        return Estimate(None, len(chosen), "one area separates them from all other annotations, which fits no curve")
+        return Estimate(None, len(chosen), "one area separates them from all other annotations: no curve can be fitted")
     group = np.arange(len(chosen) + len(others)) < len(chosen)
     found = fit_logistic(group, np.log(np.concatenate([chosen, others])), np.where(group, 1.0, weight))
     reason = f"{number_of(len(chosen), what)} against {number_of(len(others), 'other annotation')}"

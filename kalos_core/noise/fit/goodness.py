@@ -1,4 +1,4 @@
-"""Tests of fit: whether each distribution describes what was observed, and the paper's hypotheses (KαLOS §9.3)."""
+"""Tests of fit: does each distribution describe the observations? With the hypotheses of the paper (KαLOS §9.3)."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ class FitTests(Result):
     Parameters
     ----------
     distribution : (T,) str
-        The distribution a test is about.
+        Distribution that the test concerns.
     test : (T,) str
-        Such as ``"KS"`` or ``"AIC"``: the largest gap of distribution functions, 0 to 1, and Akaike's criterion, where
-        only differences count and the lower fits better.
+        Such as ``"KS"``, the largest distance between distribution functions, 0 to 1, and ``"AIC"``, Akaike's
+        criterion, where only differences count and a lower value fits better.
     model : (T,) str
-        What is tested: a distribution, or a null hypothesis.
+        Tested distribution, or null hypothesis.
     statistic, p_value : (T,) float64
-        NaN where there is none. A p of KS is too large, since the parameters are fitted to the same data.
+        NaN if there is none. The p-value of KS is too large, since the parameters are fitted to the same data.
     rows : (T,) int
-        Observations.
+        Number of observations.
     note : (T,) str
-        How to read it, or why it is not applicable.
+        How to read the result, or why the test is not applicable.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class FitTests(Result):
         return f"{number_of(len(self.test), 'test')} of the fit of a noise model"
 
 
-Permutations = Annotated[int, Option("Permutations", "That are drawn for a p-value.", low=1)]
+Permutations = Annotated[int, Option("Permutations", "Number of permutations for a p-value.", low=1)]
 
 
 def goodness_of_fit(
@@ -96,7 +96,7 @@ def goodness_of_fit(
     permutations: int,
     seed: int,
 ) -> FitTests:
-    """Every test of fit, of the distributions fitted to these observations; see `NoiseModel.tests`."""
+    """Run all tests of the distributions fitted to these observations; see `NoiseModel.tests`."""
     alike = class_similarity(similarity, len(seen.categories))
     rng = np.random.default_rng(seed)
     lines = [
@@ -113,7 +113,7 @@ def goodness_of_fit(
 
 
 def rate_of_fit(seen: Observations, rate: EventRate, permutations: int, seed: int) -> FitTests:
-    """The tests of the rate of unmatched annotations only; see `NoiseModel.rate_tests`."""
+    """Run only the tests of the rate of unmatched annotations; see `NoiseModel.rate_tests`."""
     return _together([*_of_rates(seen, rate, permutations, np.random.default_rng(seed))])
 
 
@@ -124,7 +124,7 @@ def _together(lines: list[_Line]) -> FitTests:
 
 
 def class_similarity(similarity: ArrayLike | None, classes: int) -> NDArray[np.float64] | None:
-    """The similarity of each two classes (K, K) as an array."""
+    """Check the similarity of classes (K, K) and return it as an array."""
     if similarity is None:
         return None
     matrix = as_floats(similarity, "similarity")
@@ -136,7 +136,7 @@ def class_similarity(similarity: ArrayLike | None, classes: int) -> NDArray[np.f
 
 
 def _line(distribution: str, test: str, model: str, found: Any, rows: int, note: str) -> _Line:
-    """The line of a result with `statistic` and a p-value, as scipy's and ours have, or of none."""
+    """Build the row of a result with a statistic and a p-value (of scipy or `TestResult`), or of None."""
     if found is None:
         return _Line(distribution, test, model, np.nan, np.nan, rows, note)
     p_value = found.p_value if isinstance(found, TestResult) else found.pvalue
@@ -179,7 +179,7 @@ def _of_sizes(distribution: str, size: NDArray[np.float64], area: NDArray[np.flo
 
 
 def ks_of_shift(found: ShiftFit, size: NDArray[np.float64], area: NDArray[np.float64]) -> TestResult:
-    """Kolmogorov-Smirnov of the residuals: of the share below each, which is uniform if the distribution holds."""
+    """Kolmogorov-Smirnov test of the residuals: their cumulative shares are uniform if the distribution holds."""
     result = scipy.stats.kstest(found.cumulative(size, area), "uniform")
     return TestResult(float(result.statistic), float(result.pvalue))
 
@@ -190,7 +190,7 @@ def _of_angles(distribution: str, angles: NDArray[np.float64]) -> Iterator[_Line
         return
     for name, test in (("Rayleigh", rayleigh), ("Kuiper", kuiper)):
         result = test(angles)
-        note = "no one direction" if name == "Rayleigh" else "no direction more often than others"
+        note = "no preferred direction" if name == "Rayleigh" else "all directions equally frequent"
         yield _line(distribution, name, "uniform", result, len(angles), f"null hypothesis: {note}")
     models = angle_models(angles)
     best = min(models, key=lambda found: found.aic)
@@ -215,9 +215,9 @@ def _of_areas(
 
 
 def _of_rates(seen: Observations, rate: EventRate, draws: int, rng: np.random.Generator) -> Iterator[_Line]:
-    """Pearson's chi-squared a degree of freedom of the unmatched annotations of both raters of an image, against draws.
+    """Test the unmatched annotations of both raters of an image: Pearson's chi-squared / df, compared with draws.
 
-    For each form, with Poisson's distribution, and, where the model's rate is over-dispersed, for that.
+    Each form is tested with a Poisson distribution. If the rate of the model is over-dispersed, it is tested as well.
     """
     name = "unmatched.rate"
     paper = rate.empty is None
@@ -240,7 +240,7 @@ def _of_rates(seen: Observations, rate: EventRate, draws: int, rng: np.random.Ge
     for model, candidate, parameters in models:
         expected = candidate.expected(own[some]).sum(axis=1)
         result = pearson(count, expected, candidate.whole_dispersion, parameters, draws, rng)
-        verdict = "0.05 or more: the counts may be of this distribution"
+        verdict = "0.05 or more: the counts are consistent with this distribution"
         yield _line(name, "Pearson chi-squared / df", model, result, len(count), verdict)
 
 
@@ -252,18 +252,18 @@ def pearson(
     draws: int,
     rng: np.random.Generator,
 ) -> TestResult:
-    """Whether counts (n,) scatter around their expected numbers as they should: Pearson's chi-squared / df.
+    """Test whether counts (n,) scatter around their expected numbers as they should: Pearson's chi-squared / df.
 
-    Its distribution is not chi-squared where few are expected: p is the share of draws from the distribution that
-    scatter at least as much, the counts themselves among them.
+    If few counts are expected, its distribution is not chi-squared. The p-value is the share of draws from the model
+    that scatter at least as much; the counts themselves are one of them.
 
     Parameters
     ----------
     count, expected : (n,)
     dispersion : float
-        0 for Poisson's distribution, else the variance is expected + dispersion · expected².
+        0 for a Poisson distribution; otherwise the variance is expected + dispersion · expected².
     parameters : int
-        That were fitted.
+        Number of fitted parameters.
     draws : int
     rng : Generator
 
@@ -316,7 +316,7 @@ def _of_classes(
 
 
 def confusion_matrix(first: NDArray[np.intp], second: NDArray[np.intp], classes: int) -> NDArray[np.intp]:
-    """(K, K) how often each two classes were taken for one another; symmetric, since neither rater is the truth.
+    """Count how often each two classes were confused (K, K); symmetric, since neither rater is the ground truth.
 
     Examples
     --------

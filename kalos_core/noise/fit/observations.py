@@ -1,4 +1,4 @@
-"""Noise that two raters of an image show: shifts, confusions, unmatched annotations and fragments (KαLOS §9.2)."""
+"""Differences between two raters of an image: shifts, confusions, unmatched annotations and fragments (KαLOS §9.2)."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.variation import Variations, variations
 
 THRESHOLD = 0.5
-"""Least IoU of annotations of the same object: fixed, so that an error means the same for all data (KαLOS §9.2)."""
+"""Minimum IoU of annotations of the same object; fixed, so that an error means the same for all data (KαLOS §9.2)."""
 
 ROUNDING = 1e-9
-"""Shares of an image that count as the same position, and logarithms of ratios that count as the same size."""
+"""Tolerance of equal positions, as a share of the image, and of equal sizes, as the logarithm of their ratio."""
 
 MOST_MERGED = 2
-"""Fragments of a whole: a generated annotation is split into two."""
+"""Maximum number of fragments of a whole: a generated annotation is split into two."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shifts:
-    """How n annotations differ in position and size from what they are compared with, relative to the image.
+    """Differences of n annotations in position and size from their counterparts, relative to the image.
 
     Parameters
     ----------
     area : (n,) float64
-        What the trend follows: the mean area of both annotations, or the area of the whole that a fragment is of.
+        Area that the trend depends on: mean area of both annotations, or area of the whole of a fragment.
     translation : (n,) float64
-        Distance of the centres.
+        Distance between the centres.
     angle : (n,) float64
-        Direction from the one centre to the other in radians; NaN where they are the same point.
+        Direction from one centre to the other in radians; NaN if they coincide.
     width, height : (n,) float64
-        Size of the logarithm of the ratio of the sides.
+        Absolute logarithm of the ratio of the sides.
     """
 
     area: NDArray[np.float64]
@@ -48,34 +48,34 @@ class Shifts:
 
     @property
     def angles(self) -> NDArray[np.float64]:
-        """The directions that there are."""
+        """Directions that are defined."""
         return self.angle[~np.isnan(self.angle)]
 
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """All that a noise model is fitted to, over every image and pair of its raters.
+    """Data that a noise model is fitted to, from every image and pair of its raters.
 
     Parameters
     ----------
     correct, wrong_class : Shifts
-        Of annotations matched one to one, from the first rater of the pair to the second.
+        Shifts of annotations matched one to one, from the first rater of the pair to the second.
     category_a, category_b : (m,) int
         Classes of all annotations matched one to one.
     categories : (K,) object
-        Their names.
+        Names of the classes.
     events, annotations_per_rater : (v, 2) int
-        Of each image and pair of raters, for either rater: the annotations that the other has not, and all.
+        For each image and pair of raters, and either rater: the annotations that the other lacks, and all.
     class_events, class_annotations : (w, 2) int
-        The same of each image, pair of raters and class that either of them gave there.
+        The same for each image, pair of raters and class that either of them gave there.
     class_image : (w,) int
-        The row of `events` that each of them is of.
+        Row of `events` that each of them belongs to.
     matched_area, unmatched_area : float64
-        Areas of the annotations that the other rater has too, and of those that the other has not.
+        Areas of the annotations that the other rater has too, and of those that the other lacks.
     parent_area, other_area : float64
         Areas of the annotations that the other rater annotated as two, and of all others.
     first, second : Shifts
-        Larger and smaller fragment against their whole; `width` and `height` are how much smaller, at least 0.
+        Larger and smaller fragment relative to their whole; `width` and `height` are how much smaller, at least 0.
     opposition : (f,) float64 in [0, 1]
         Angle between the fragments, seen from the centre of the whole, as a share of pi.
     """
@@ -101,18 +101,18 @@ class Observations:
 
 @dataclass(frozen=True, eq=False)
 class RelativeBoxes:
-    """Centre (N, 2) and sides (N, 2) of boxes, as shares of the sides of their images."""
+    """Centres (N, 2) and sides (N, 2) of boxes, relative to the sides of their images."""
 
     centre: NDArray[np.float64]
     sides: NDArray[np.float64]
 
     @property
     def area(self) -> NDArray[np.float64]:
-        """(N,) shares of the image."""
+        """(N,) areas as shares of the image."""
         return np.asarray(self.sides.prod(axis=1))
 
     def shifts(self, start: NDArray[np.intp], end: NDArray[np.intp], area: NDArray[np.float64]) -> Shifts:
-        """From rows `start` to rows `end`, with `width` and `height` as ln of the ratio, sign and all."""
+        """Return the shifts from rows `start` to rows `end`, with `width` and `height` as signed ln of the ratio."""
         step = self.centre[end] - self.centre[start]
         angle = np.arctan2(step[:, 1], step[:, 0])
         ratio = np.log(self.sides[end] / self.sides[start])
@@ -127,12 +127,12 @@ class RelativeBoxes:
 
 
 def relative_boxes(annotations: Annotations) -> RelativeBoxes:
-    """The boxes of all annotations relative to their images.
+    """Return the boxes of all annotations relative to their images.
 
     Raises
     ------
     InputError
-        For anything but annotations, without boxes, or for annotations on images of unknown size, which are named.
+        If the argument is not `Annotations`, has no boxes, or has images of unknown size, which are named.
     """
     if not isinstance(annotations, Annotations):
         raise InputError(f"annotations: expected Annotations, got {type(annotations).__name__}")
@@ -150,18 +150,18 @@ def relative_boxes(annotations: Annotations) -> RelativeBoxes:
 
 
 def moved(step: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(n,) whether steps (n, 2) lead anywhere: what is lost in rounding has no direction."""
+    """Check whether steps (n, 2) exceed rounding errors (n,); smaller ones have no direction."""
     return np.asarray((np.abs(step) > ROUNDING).any(axis=1))
 
 
 def observe(annotations: Annotations, found: Variations | None = None) -> Observations:
-    """Gather what the raters of a data set show about noise: each image and each pair of raters counts once.
+    """Collect the differences between the raters of a data set; each image and each pair of raters counts once.
 
     Parameters
     ----------
     annotations : Annotations
     found : Variations, optional
-        Their ``variations(annotations, threshold=0.5, max_merge=2)``, if they are computed already.
+        Result of ``variations(annotations, threshold=0.5, max_merge=2)``, if already computed.
 
     Raises
     ------
@@ -219,13 +219,13 @@ def _firsts(sides: NDArray[np.object_]) -> NDArray[np.intp]:
 
 
 def _pairs(boxes: RelativeBoxes, start: NDArray[np.intp], end: NDArray[np.intp]) -> Shifts:
-    """Shifts between two annotations of one object: neither is the right one, so only the size of a change counts."""
+    """Return the unsigned shifts between two annotations of one object: neither of them is the right one."""
     found = boxes.shifts(start, end, (boxes.area[start] + boxes.area[end]) / 2)
     return Shifts(found.area, found.translation, found.angle, np.abs(found.width), np.abs(found.height))
 
 
 def _parts(boxes: RelativeBoxes, whole: NDArray[np.intp], part: NDArray[np.intp]) -> Shifts:
-    """How far fragments lie from the centre of their whole, and how much smaller they are."""
+    """Return the shifts of fragments from the centre of their whole, and how much smaller they are."""
     found = boxes.shifts(whole, part, boxes.area[whole])
     smaller = [np.maximum(0, -ratio) for ratio in (found.width, found.height)]
     return Shifts(found.area, found.translation, found.angle, *smaller)
@@ -234,7 +234,7 @@ def _parts(boxes: RelativeBoxes, whole: NDArray[np.intp], part: NDArray[np.intp]
 def _fragments(
     found: Variations, merged: NDArray[np.intp], area: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Rows of the whole, its larger and its smaller fragment, of each merge."""
+    """Return the rows of the whole, its larger and its smaller fragment, for each merge."""
     lines = []
     for finding in merged:
         one, two = sorted((found.rows_a[finding], found.rows_b[finding]), key=len)
@@ -247,7 +247,7 @@ def _fragments(
 def _opposition(
     boxes: RelativeBoxes, whole: NDArray[np.intp], first: NDArray[np.intp], second: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Angle between both fragments as a share of pi, where neither lies at the very centre of the whole."""
+    """Return the angle between both fragments as a share of pi, unless one lies exactly at the centre of the whole."""
     steps = [boxes.centre[part] - boxes.centre[whole] for part in (first, second)]
     angle = [np.arctan2(step[:, 1], step[:, 0]) for step in steps]
     known = moved(steps[0]) & moved(steps[1])
@@ -256,7 +256,7 @@ def _opposition(
 
 
 def _without(area: NDArray[np.float64], rows: NDArray[np.intp], whole: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Areas of all annotations, each once for each pair of raters, but for one entry of each whole."""
+    """Return the areas of all annotations, once per pair of raters, without one entry for each whole."""
     left = np.bincount(rows, minlength=len(area)) - np.bincount(whole, minlength=len(area))
     return np.asarray(np.repeat(area, left))
 
@@ -264,7 +264,7 @@ def _without(area: NDArray[np.float64], rows: NDArray[np.intp], whole: NDArray[n
 def _events(
     annotations: Annotations, found: Variations, alone: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.intp], NDArray[np.intp]]:
-    """Which images (I, P) each pair shares; (v, 2) unmatched annotations of either rater, and all of theirs, there."""
+    """Return the images (I, P) that pairs share, and there (v, 2) the unmatched and all annotations of either rater."""
     raters, images = len(annotations.raters), len(annotations.images)
     left, right = np.triu_indices(raters, 1)
     shared = annotations.assigned_any_class[:, left] & annotations.assigned_any_class[:, right]
@@ -278,9 +278,9 @@ def _events(
 def _events_of_classes(
     annotations: Annotations, found: Variations, alone: NDArray[np.bool_], shared: NDArray[np.bool_]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """(w,) the row of `events`, and (w, 2) unmatched annotations and all, of each class that either rater gave."""
+    """Return rows (w,) of `events`, and (w, 2) unmatched annotations and all, for each class that either rater gave."""
     raters, classes = len(annotations.raters), len(annotations.categories)
-    row_of = np.cumsum(shared.ravel()).reshape(shared.shape) - 1  # as a mask takes them
+    row_of = np.cumsum(shared.ravel()).reshape(shared.shape) - 1  # in the order of boolean indexing
     rows = [(*found.rows_a[at], *found.rows_b[at])[0] for at in np.flatnonzero(alone)]
     at_events = row_of[found.image[alone], _pairs_of(found, raters)[alone]] * classes
     event_key = at_events + annotations.category[np.array(rows, np.intp)]
@@ -298,7 +298,7 @@ def _events_of_classes(
 
 
 def _pairs_of(found: Variations, raters: int) -> NDArray[np.intp]:
-    """The pair of raters of each finding, as `numpy.triu_indices` numbers them."""
+    """Return the pair of raters of each finding, in the order of `numpy.triu_indices`."""
     left, right = np.triu_indices(raters, 1)
     index = np.zeros((raters, raters), np.intp)
     index[left, right] = np.arange(len(left))
@@ -306,5 +306,5 @@ def _pairs_of(found: Variations, raters: int) -> NDArray[np.intp]:
 
 
 def _sides(found: Variations) -> NDArray[np.intp]:
-    """1 where an unmatched annotation is that of the second rater of the pair, else 0."""
+    """Return 1 for an unmatched annotation of the second rater of the pair, else 0."""
     return np.asarray(found.type == "additional", np.intp)

@@ -1,4 +1,4 @@
-"""Permutation tests of class confusion: independence of the two classes, and Mantel's against their similarity."""
+"""Permutation tests of class confusion: independence of the two classes, and Mantel's test of their similarity."""
 
 from __future__ import annotations
 
@@ -8,33 +8,32 @@ from numpy.typing import NDArray
 from kalos_core.noise.fit.angles import TestResult
 
 ROUNDS_BEFORE, ROUNDS_BETWEEN = 50, 10
-"""Rounds of swaps before the first permutation counts, and from one to the next."""
+"""Rounds of swaps before the first permutation that counts, and between two of them."""
 
 
 def independence(
     first: NDArray[np.intp], second: NDArray[np.intp], permutations: int, rng: np.random.Generator
 ) -> TestResult | None:
-    """Whether which class an annotation is taken for depends on its class, among annotations whose classes differ.
+    """Test whether the second class depends on the first, among annotations whose classes differ.
 
-    Pearson's chi-squared against permutations that keep how often each class stands on either side, and in which no
-    annotation gets the same class twice: a table of confusions has an empty diagonal, which alone would look like
-    dependence.
+    Pearson's chi-squared is compared with permutations that keep the class frequencies on either side and never give an
+    annotation the same class twice. A table of confusions has an empty diagonal, which would look like dependence.
 
     Parameters
     ----------
     first, second : (n,) int
-        Classes of either rater; they differ.
+        Classes of either rater, which must differ.
     permutations : int
     rng : Generator
 
     Returns
     -------
     TestResult or None
-        None for fewer than two confusions.
+        None if there are fewer than two confusions.
 
     Examples
     --------
-    Zeros are always taken for ones, twos always for threes:
+    Class 0 is always confused with 1, and class 2 with 3:
 
     >>> first, second = np.repeat([0, 2], 20), np.repeat([1, 3], 20)
     >>> result = independence(first, second, 99, np.random.default_rng(1))
@@ -56,7 +55,7 @@ def independence(
 
 
 def _chi_squared(row: NDArray[np.intp], column: NDArray[np.intp], expected: NDArray[np.float64]) -> float:
-    """Pearson's chi-squared, from the cells that are not empty: the sums of the table are always the same."""
+    """Compute Pearson's chi-squared from the nonempty cells; the marginal sums do not change."""
     cell, count = np.unique(row * expected.shape[1] + column, return_counts=True)
     return float((count**2 / expected.ravel()[cell]).sum() - len(row))
 
@@ -64,9 +63,9 @@ def _chi_squared(row: NDArray[np.intp], column: NDArray[np.intp], expected: NDAr
 def _swap(
     first: NDArray[np.intp], columns: NDArray[np.intp], permuted: NDArray[np.intp], rng: np.random.Generator
 ) -> None:
-    """One round: annotations in random couples, then in threes, pass their second classes on, where all still differ.
+    """Do one round of swaps of second classes, in random pairs, then triples, where all classes still differ.
 
-    Each with chance ½. With couples alone, three classes each taken for the next would never change.
+    Each swap has probability ½. With pairs alone, a cycle of three classes would never change.
     """
     for size in (2, 3):
         together = len(first) // size * size
@@ -80,21 +79,21 @@ def _swap(
 def mantel(
     confusion: NDArray[np.intp], similarity: NDArray[np.float64], permutations: int, rng: np.random.Generator
 ) -> TestResult | None:
-    """Mantel's test: correlation of two matrices over each two classes, against classes permuted in one of them.
+    """Mantel's test: correlation of two class-by-class matrices, compared with permuted classes in one of them.
 
-    Over classes that were confused at all; two-sided.
+    The test is two-sided, and uses only classes that were confused at all.
 
     Parameters
     ----------
     confusion, similarity : (K, K)
-        Symmetric; a similarity that is not is averaged with its transpose.
+        Symmetric matrices; an asymmetric similarity is averaged with its transpose.
     permutations : int
     rng : Generator
 
     Returns
     -------
     TestResult or None
-        None for fewer than three classes, or where either is the same everywhere.
+        None if there are fewer than three classes, or if either matrix is constant.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Maximum likelihood of `Shift`: the size of a change that follows a trend, with Student's t around it.
+"""Maximum likelihood of `Shift`: the size of a change that follows a trend, with Student t residuals.
 
-A change is observed without its sign, so the likelihood is that of the folded distribution, f(x) + f(-x). Least squares
-would follow the outliers that the distribution exists for, and take the mean of a folded distribution for its centre.
+The sign of a change is not observed, so the likelihood is that of the folded distribution, f(x) + f(-x). Least squares
+would follow the outliers that the distribution models, and take the mean of a folded distribution for its centre.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ from numpy.typing import NDArray
 from kalos_core.noise.parameters import Shift
 
 NU_RANGE = (0.2, 200.0)
-"""Range of the degrees of freedom: beyond the last, the distribution is as good as normal."""
+"""Range of the degrees of freedom; at its upper end the distribution is practically normal."""
 
 NO_BETTER = 0.01
-"""Of log likelihood: around 0 a folded distribution hardly separates small trends, and none is the simplest."""
+"""Gain of log likelihood up to which a trend is dropped: near 0 a folded distribution hardly shows small trends."""
 
 CLOSE: dict[str, Any] = {"method": "L-BFGS-B", "options": {"ftol": 1e-13, "gtol": 1e-7, "maxiter": 1000}}
-"""How a search goes, and where it ends."""
+"""Method of the search, and its tolerances."""
 
 GROWTHS = (-1.0, 1.0)
-"""Powers of the area between which the likeliest is sought."""
+"""Range of the power of the area."""
 
 LEAST_RANGE = 0.2
-"""Of the logarithm of the areas: within less, they say nothing of how changes differ at others."""
+"""Minimum range of the logarithm of the areas; a smaller range does not determine a trend."""
 
 LEAST_SIGMA = 1e-6
-"""Of the scale of the data: where most annotations are copies, the likelihood has no other bound."""
+"""Minimum scale, relative to the data; without it the likelihood is unbounded if most annotations are copies."""
 
 MOST_SIGMA = 1e6
-"""Of the largest of the data: no likely scale is larger, and a search that strays ends there."""
+"""Maximum scale, relative to the largest value; no likely scale exceeds it, so it stops a diverging search."""
 
 STILL = 1e-12
-"""Scale of changes where none was seen: of an image, far below what counts as moved."""
+"""Scale of changes if none was observed, as a share of the image; far below the tolerance of equal positions."""
 
 
 @dataclass(frozen=True, eq=False)
 class ShiftFit:
-    """A fitted distribution of sizes of changes, and how likely it makes them.
+    """Fitted distribution of the sizes of changes, and its log likelihood.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class ShiftFit:
     sigma : float
     log_likelihood : float
     growth : float
-        With which power of the area all grows; None where it was not fitted.
+        Power of the area that all changes grow with; None if it was not fitted.
     """
 
     intercept: float
@@ -65,15 +65,15 @@ class ShiftFit:
 
     @property
     def aic(self) -> float:
-        """Akaike's information criterion: the lower, the better."""
+        """Akaike's information criterion; lower is better."""
         return 2 * (3 + bool(np.isfinite(self.nu)) + (self.growth is not None)) - 2 * self.log_likelihood
 
     def scale(self, area: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What everything is multiplied with, at that area."""
+        """Return the factor of all changes at the given areas."""
         return np.asarray(area ** (self.growth or 0.0))
 
     def density(self, size: NDArray[np.float64], area: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Density of changes at that area, either sign of what was folded counted."""
+        """Return the density of changes at the given areas, summed over both signs."""
         centre = self.intercept + self.slope * area
         distribution = scipy.stats.t(self.nu) if np.isfinite(self.nu) else scipy.stats.norm()
         scale = self.scale(area)
@@ -82,7 +82,7 @@ class ShiftFit:
         return np.asarray(sides / self.sigma / scale)
 
     def cumulative(self, size: NDArray[np.float64], area: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Share of changes at most as large, at that area: uniform if the distribution holds."""
+        """Return the share of changes at most as large, at the given areas; uniform if the distribution holds."""
         centre = self.intercept + self.slope * area
         distribution = scipy.stats.t(self.nu) if np.isfinite(self.nu) else scipy.stats.norm()
         size = size / self.scale(area)
@@ -92,10 +92,10 @@ class ShiftFit:
 
 
 def fit_shift(size: NDArray[np.float64], area: NDArray[np.float64], grows: bool = False) -> Shift:
-    """The likeliest `Shift`, from sizes of changes (n,) and areas (n,).
+    """Fit a `Shift` to sizes of changes (n,) and areas (n,) by maximum likelihood.
 
-    Only the sum of `intercept` and `mu` shows in data: `mu` is 0. With `grows`, changes may grow with a power of the
-    area, where that fits better by AIC. Areas that are not `varied` show no trend: slope and growth are 0.
+    Data determine only the sum of `intercept` and `mu`, so `mu` is 0. With `grows`, changes may grow with a power of
+    the area if that lowers AIC. If the areas are not `varied`, slope and growth are 0.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def fit_shift(size: NDArray[np.float64], area: NDArray[np.float64], grows: bool 
 
 
 def varied(area: NDArray[np.float64]) -> bool:
-    """Whether areas differ by more than `LEAST_RANGE`: else a trend over them runs away at any other.
+    """Check whether areas differ by more than `LEAST_RANGE`; otherwise a trend would diverge at other areas.
 
     Examples
     --------
@@ -125,10 +125,10 @@ def varied(area: NDArray[np.float64]) -> bool:
 
 
 def fit_growing(size: NDArray[np.float64], area: NDArray[np.float64], steady: ShiftFit | None = None) -> ShiftFit:
-    """The likeliest distribution with residuals of Student's t, all growing with a power of the area.
+    """Fit a distribution with Student t residuals in which all changes grow with a power of the area.
 
-    The search starts from the fit without growth, `steady` if that is known, and from one with the growth of the
-    logarithm of the size, and changes all five parameters at once.
+    The search changes all five parameters at once. It starts from the fit without growth (`steady`, if given), and from
+    one with the growth of the logarithm of the size.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def fit_growing(size: NDArray[np.float64], area: NDArray[np.float64], steady: Sh
     >>> round(found.growth, 1), round(found.sigma, 2)
     (0.5, 0.02)
     """
-    middle = float(np.exp(np.log(area).mean()))  # areas around 1, so that growth does not stand for the scale, too
+    middle = float(np.exp(np.log(area).mean()))  # centre areas at 1, to separate growth from scale
     logarithm = np.log(area / middle)
     positive = size > 0
     some = positive.any() and np.ptp(logarithm[positive]) > 0
@@ -173,7 +173,7 @@ def fit_growing(size: NDArray[np.float64], area: NDArray[np.float64], steady: Sh
         runs.append(scipy.optimize.minimize(misfit, start, jac=True, bounds=bounds, **CLOSE))
     best = min(runs, key=lambda run: float(run.fun))
     at, slope, log_sigma, log_nu, growth = best.x.tolist()
-    unit_of_one = unit * middle**-growth  # back to areas as they are
+    unit_of_one = unit * middle**-growth  # back to the original areas
     sign = -1.0 if at < 0 else 1.0
     return ShiftFit(
         intercept=float(sign * (at - slope * centre / spread) * unit_of_one),
@@ -186,19 +186,19 @@ def fit_growing(size: NDArray[np.float64], area: NDArray[np.float64], steady: Sh
 
 
 def fit_student(size: NDArray[np.float64], area: NDArray[np.float64]) -> ShiftFit:
-    """The likeliest distribution with residuals of Student's t."""
+    """Fit a distribution with Student t residuals."""
     return fit_tails(size, area, None)
 
 
 def fit_normal(size: NDArray[np.float64], area: NDArray[np.float64]) -> ShiftFit:
-    """The likeliest distribution with normal residuals, for comparison."""
+    """Fit a distribution with normal residuals, for comparison."""
     return fit_tails(size, area, np.inf)
 
 
 def fit_tails(size: NDArray[np.float64], area: NDArray[np.float64], nu: float | None) -> ShiftFit:
-    """The likeliest distribution with given degrees of freedom; None: these too are estimated.
+    """Fit a distribution with given degrees of freedom; if None, they are estimated as well.
 
-    Over the centre at the mean area, its change over one standard deviation, ln sigma and ln nu.
+    The search is over the centre at the mean area, its change over one standard deviation, ln sigma and ln nu.
     """
     unit = _spread(size)
     scaled = size / unit
@@ -238,17 +238,17 @@ def fit_tails(size: NDArray[np.float64], area: NDArray[np.float64], nu: float | 
 
 
 def _bounds_of_sigma(scaled: NDArray[np.float64]) -> tuple[float, float]:
-    """Of the logarithm of the scale, for sizes in units of their spread."""
+    """Return the bounds of the logarithm of the scale, for sizes in units of their spread."""
     return float(np.log(LEAST_SIGMA)), float(np.log(MOST_SIGMA * max(1.0, scaled.max())))
 
 
 def _spread(size: NDArray[np.float64]) -> float:
-    """What sizes are measured in: their median distance from the median, or whatever of its kind is not 0."""
+    """Return the unit of sizes: the median absolute deviation or, if that is 0, the median, the mean, or 1."""
     return float(np.median(np.abs(size - np.median(size)))) or float(np.median(size)) or float(size.mean()) or 1.0
 
 
 def _starts(size: NDArray[np.float64], index: NDArray[np.float64], tails: bool) -> list[list[float]]:
-    """Around the median, with a change by least squares or none, and around 0: where the likelihood may have a top."""
+    """Return start values: around the median, with a least-squares slope or none, and around 0."""
     slope = float(np.polyfit(index, size, 1)[0]) if np.ptp(index) > 0 else 0.0
     tail = [np.log(3.0)] if tails else []
     middle = float(np.median(size))
@@ -258,12 +258,12 @@ def _starts(size: NDArray[np.float64], index: NDArray[np.float64], tails: bool) 
 def _log_folded(
     size: NDArray[np.float64], centre: NDArray[np.float64], log_sigma: float, nu: float
 ) -> tuple[float, NDArray[np.float64], float, float]:
-    """Log likelihood of |centre + sigma · T|, and its slopes: of each centre (n,), of ln sigma and of ln nu.
+    """Compute the log likelihood of |centre + sigma · T|, and its slopes for each centre (n,), ln sigma and ln nu.
 
-    Written out, since a search over numerical slopes does not reach the top.
+    The slopes are analytic, since a search with numerical slopes does not reach the maximum.
     """
     sigma = np.exp(log_sigma)
-    step = np.stack([size - centre, -size - centre]) / sigma  # (2, n): either sign that was folded away
+    step = np.stack([size - centre, -size - centre]) / sigma  # (2, n): both signs
     square = step**2
     if np.isfinite(nu):
         scale = scipy.special.gammaln((nu + 1) / 2) - scipy.special.gammaln(nu / 2) - np.log(nu * np.pi) / 2
@@ -286,7 +286,7 @@ def _log_folded(
 def _slope_of_size(
     size: NDArray[np.float64], centre: NDArray[np.float64], log_sigma: float, nu: float
 ) -> NDArray[np.float64]:
-    """(n,) how the log likelihood of `_log_folded` changes with each size."""
+    """Return the slopes (n,) of the log likelihood of `_log_folded` with each size."""
     sigma = np.exp(log_sigma)
     step = np.stack([size - centre, -size - centre]) / sigma
     square = step**2

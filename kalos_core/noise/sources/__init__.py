@@ -1,9 +1,9 @@
-"""What a noise model cannot know: which classes are alike, and where something could be mistaken for an object.
+"""External knowledge for a noise model: which classes are similar, and what could be mistaken for an object.
 
-Every source works offline; one of your own needs the few members of `ClassSource` or `FalsePositiveSource`.
+Every source works offline. Your own source needs only the few members of `ClassSource` or `FalsePositiveSource`.
 
-* Which classes are mistaken: `ClassSource`, `ConfusionClasses`, `EmbeddingClasses`, `TaxonomyClasses`; `Transitions`.
-* Where annotations are added: `FalsePositiveSource`, `TransplantedFalsePositives`, `DetectedFalsePositives`,
+* Confusion of classes: `ClassSource`, `ConfusionClasses`, `EmbeddingClasses`, `TaxonomyClasses`; `Transitions`.
+* Places of additions: `FalsePositiveSource`, `TransplantedFalsePositives`, `DetectedFalsePositives`,
   `ImageFalsePositives`, and the `Proposals` of each.
 """
 

@@ -1,4 +1,4 @@
-"""Which classes are taken for one another: from confusions seen, embeddings, or a taxonomy (KαLOS §9.3.2)."""
+"""Which classes are confused with one another: from observed confusions, embeddings, or a taxonomy (KαLOS §9.3.2)."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ from kalos_core.files import as_path, load_json
 from kalos_core.variation import Variations, variations
 
 TEMPERATURE = 0.1
-"""Of the softmax over similarities (Eq. 15)."""
+"""Temperature of the softmax over similarities (Eq. 15)."""
 
 NEAREST = 10
-"""How many other classes a class can be taken for (Eq. 15)."""
+"""Maximum number of other classes that a class can be confused with (Eq. 15)."""
 
 
 class ClassSource(Protocol):
-    """How alike classes are."""
+    """Source of the similarity of classes."""
 
     @property
     def name(self) -> str:
-        """A description for people; the result keeps it."""
+        """Human-readable description, kept in the result."""
         ...
 
     def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """(C, K) similarity of C classes, codes of the reference's vocabulary, to all K of it.
+        """Return the similarity (C, K) of C classes, codes of the reference's vocabulary, to all K classes of it.
 
-        -inf where a class cannot be taken for another. The diagonal does not count.
+        -inf where a class cannot be confused with another. The diagonal is ignored.
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class ConfusionClasses:
-    """Classes that raters took for one another, smoothed by how frequent classes are in the reference.
+    """Classes that raters confused with one another, smoothed by the class frequencies of the reference.
 
-    A class c becomes c' in proportion to n(c, c') + f(c'), where n is how often the two were confused and f the share
-    of c' among the annotations of the reference: what was seen counts, and where little was seen the frequent classes
-    do. As a similarity it is 0.1 ln of that, so that the softmax at 0.1 gives it back. Classes it never saw go
-    by frequency alone, so it can be used with any reference.
+    A class c becomes c' in proportion to n(c, c') + f(c'). Here n is the number of confusions of the two, and f the
+    share of c' among the annotations of the reference. With few confusions, frequent classes are the most likely. The
+    similarity is 0.1 ln of that probability, so that the softmax at 0.1 restores it. Classes without confusions go by
+    frequency alone, so any reference can be used.
 
     Parameters
     ----------
     categories : (C,) names
     counts : (C, C) float
-        How often two classes were confused, at least 0; symmetric, the diagonal is not used.
+        Number of confusions of two classes, at least 0; symmetric, the diagonal is not used.
 
     Raises
     ------
@@ -88,7 +88,7 @@ class ConfusionClasses:
 
     @classmethod
     def of(cls, seen: Variations | Annotations) -> ConfusionClasses:
-        """The confusions among variations, or among the raters of a table (none with a single rater).
+        """Count the confusions among variations, or among the raters of a table (none with a single rater).
 
         Examples
         --------
@@ -113,19 +113,19 @@ class ConfusionClasses:
 
     @property
     def name(self) -> str:
-        """With the number of confusions."""
+        """Description with the number of confusions."""
         seen = int(np.asarray(self.counts).sum()) // 2
         return f"confusions of classes ({seen:,} seen), smoothed by class frequency" if seen else "class frequency"
 
     def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """(C, K) 0.1 ln of the chance to be taken for each class."""
+        """Return (C, K) 0.1 ln of the probability of each confusion."""
         frequency = np.bincount(reference.category, minlength=len(reference.categories)) / max(len(reference), 1)
         index = _indices_of(self.categories, reference.categories)
         counts = np.zeros((len(classes), len(reference.categories)))
         known, both = np.flatnonzero(index[classes] >= 0), np.flatnonzero(index >= 0)
         counts[np.ix_(known, both)] = np.asarray(self.counts)[np.ix_(index[classes[known]], index[both])]
         chance = (counts + frequency) / (counts.sum(axis=1, keepdims=True) + 1)
-        with np.errstate(divide="ignore"):  # a class that never occurs has no chance: -inf
+        with np.errstate(divide="ignore"):  # a class that never occurs has probability 0: -inf
             return np.asarray(TEMPERATURE * np.log(chance))
 
 
@@ -136,11 +136,11 @@ class EmbeddingClasses:
     Parameters
     ----------
     vectors : (M, D) float
-        One embedding a class, or one an annotation: those of one class are averaged.
+        One embedding per class, or one per annotation; those of a class are averaged.
     categories : (M,) names
-        The class of each embedding.
+        Class of each embedding.
     model : str
-        What made the embeddings; the result keeps it.
+        Model that computed the embeddings, kept in the result.
 
     Raises
     ------
@@ -184,11 +184,11 @@ class EmbeddingClasses:
 
     @property
     def name(self) -> str:
-        """With the number of classes."""
+        """Description with the number of classes."""
         return f"{self.model} of {number_of(len(self.categories), 'class')}"
 
     def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """(C, K) cosines; -inf for classes without an embedding."""
+        """Return the cosines (C, K); -inf for classes without an embedding."""
         index = _indices_of(self.categories, reference.categories)
         _check_known(reference, classes[index[classes] < 0], "embeddings")
         vectors, known = np.asarray(self.vectors), index >= 0
@@ -201,17 +201,17 @@ class EmbeddingClasses:
 class TaxonomyClasses:
     """Classes that are near in a tree: twice the depth of the nearest common ancestor over the sum of both depths.
 
-    This is the similarity of Wu and Palmer (1994), 1 for the class itself; the root that all share has depth 1.
+    This is the similarity of Wu and Palmer (1994), 1 for the class itself; the common root has depth 1.
 
     Parameters
     ----------
     parents : mapping name -> name or None
-        The parent of every class and group; None, or a parent that is no key, is at the top.
+        Parent of every class and group; None at the top. A parent that is not a key is at the top as well.
 
     Raises
     ------
     InputError
-        If something is its own ancestor; if a class of the reference is not in the tree.
+        If a name is its own ancestor; if a class of the reference is not in the tree.
 
     Examples
     --------
@@ -233,12 +233,12 @@ class TaxonomyClasses:
 
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any] | str | PathLike[str]) -> TaxonomyClasses:
-        """From a nested mapping, or a JSON file of one: a group holds a mapping or a list of names, a class nothing.
+        """Build from a nested mapping, or its JSON file: a group holds a mapping or a list of names, a class nothing.
 
         Raises
         ------
         InputError
-            If it is no such tree, or a name is in it twice.
+            If it is not such a tree, or has a name twice.
         """
         if not isinstance(tree, Mapping):
             tree = load_json(as_path(tree, "taxonomy", "a tree of classes, or the path of its JSON"), "taxonomy")
@@ -250,11 +250,11 @@ class TaxonomyClasses:
 
     @property
     def name(self) -> str:
-        """With the number of names."""
+        """Description with the number of names."""
         return f"taxonomy of {number_of(len(self.parents), 'name')}"
 
     def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """(C, K) similarities in the tree; -inf for classes that are not in it."""
+        """Return the similarities (C, K) in the tree; -inf for classes that are not in it."""
         known = np.array([name in self.parents for name in reference.categories], np.bool_)
         _check_known(reference, classes[~known[classes]], "taxonomy")
         paths = [self._path(name) if there else [] for name, there in zip(reference.categories, known, strict=True)]
@@ -262,12 +262,12 @@ class TaxonomyClasses:
         above = np.zeros((len(paths), len(nodes)))
         for row, path in enumerate(paths):
             above[row, [nodes[node] for node in path]] = 1
-        depth = above.sum(axis=1) + 1  # the root above all counts
+        depth = above.sum(axis=1) + 1  # including the common root
         shared = above[classes] @ above.T + 1
         return np.where(known, 2 * shared / (depth[classes, None] + depth), -np.inf)
 
     def _path(self, name: str) -> list[str]:
-        """A name and all above it."""
+        """Return a name and all its ancestors."""
         path, above = [name], self.parents.get(name)
         while above is not None:
             if above in path:
@@ -294,7 +294,7 @@ def _collect(tree: object, above: str | None, parents: dict[str, str | None]) ->
 
 
 def _indices_of(names: Sequence[str], wanted: NDArray[np.object_]) -> NDArray[np.intp]:
-    """(K,) index of each wanted name among the source's, -1 where it is none of them."""
+    """Return the index (K,) of each wanted name among those of the source, -1 if it is missing."""
     code = {name: index for index, name in enumerate(names)}
     return np.array([code.get(name, -1) for name in wanted], dtype=np.intp)
 
@@ -307,7 +307,7 @@ def _check_known(reference: Annotations, unknown: NDArray[np.intp], what: str) -
 
 @dataclass(frozen=True, eq=False)
 class Transitions:
-    """With what chance each class is taken for its nearest others: softmax of similarity / 0.1 (KαLOS Eq. 15).
+    """Probability that each class is confused with its nearest others: softmax of similarity / 0.1 (KαLOS Eq. 15).
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ class Transitions:
     to : (K, at most 10) int
         Codes of the nearest other classes, -1 where there are fewer.
     chance : (K, at most 10) float64
-        Their chances: they sum to 1, or to 0 for a class that cannot be mistaken.
+        Their probabilities: they sum to 1, or to 0 for a class that cannot be confused.
     """
 
     categories: NDArray[np.object_]
@@ -324,12 +324,12 @@ class Transitions:
 
     @classmethod
     def of(cls, source: ClassSource, reference: Annotations, allowed: NDArray[np.bool_] | None = None) -> Transitions:
-        """Of the classes that occur in a reference, to classes of its vocabulary, or to the `allowed` (K,) of them.
+        """Build from the classes that occur in a reference, to classes of its vocabulary or the `allowed` (K,) of them.
 
         Raises
         ------
         InputError
-            If the source gives NaN, or an array of another shape.
+            If the source gives NaN, positive infinity, or an array of another shape.
         """
         size = len(reference.categories)
         classes = np.unique(reference.category)
@@ -354,16 +354,16 @@ class Transitions:
         return cls(reference.categories, to, chance)
 
     def draw(self, categories: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
-        """(M,) another class for each of the given ones; -1 for one that cannot be mistaken."""
+        """Draw another class (M,) for each of the given ones; -1 for one that cannot be confused."""
         if not self.to.shape[1]:
             return np.full(len(categories), -1)
         below = np.cumsum(self.chance, axis=1)[categories]
-        # the last of the sums may be a rounding error below 1
+        # by rounding, the last sum may be below 1
         index = (rng.random(len(categories))[:, None] * below[:, -1:] >= below).sum(axis=1)
         return np.asarray(self.to[categories, np.minimum(index, self.to.shape[1] - 1)])
 
     def probability(self, name: str) -> dict[str, float]:
-        """What a class is taken for, the likeliest first.
+        """Return the classes that a class is confused with, most likely first.
 
         Examples
         --------

@@ -20,22 +20,22 @@ from kalos_core.shapes import Boxes, ShapeColumn
 from kalos_core.similarity.boxes import box_iou
 
 FREE_BELOW = 0.1
-"""IoU with every annotation below which a proposal is none of them (KαLOS §9.3.3)."""
+"""IoU with every annotation below which a proposal is free (KαLOS §9.3.3)."""
 
 ALIKE_FROM = 0.5
-"""IoU of two proposals from which they are the same: raters who add either would be matched (KαLOS §9.2)."""
+"""IoU from which two proposals are the same: raters who add either would be matched (KαLOS §9.2)."""
 
 LONGEST_SIDE = 256
-"""Pixels to which the longer side of an image is reduced before regions are sought in it."""
+"""Length in pixels to which the longer side of an image is reduced before the search for regions."""
 
 LEAST_SIDE = 5
-"""Least width and height of a region, in pixels of the reduced image."""
+"""Minimum width and height of a region, in pixels of the reduced image."""
 
 REGION_SHARES = (0.0005, 0.5)
-"""Least and largest share of the image that the box of a region may cover."""
+"""Minimum and maximum share of the image that the box of a region may cover."""
 
 LEAST_FILL = 0.4
-"""Share of its box that a region must fill: the rims of objects are regions too, and no objects."""
+"""Minimum share of its box that a region fills; it rejects the rims of objects, which are regions too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +45,13 @@ class Proposals:
     Parameters
     ----------
     image : (P,) int
-        Code of the reference's image.
+        Code of the image in the reference.
     corners : (P, 4) float64
         x_min, y_min, x_max, y_max in pixels.
     donors : mapping kind -> shape column
-        Where the outlines are from, boxes among them; an outline is moved and scaled with its box.
+        Sources of the outlines, including boxes; an outline is moved and scaled with its box.
     donor : (P,) int
-        Row in `donors` of each.
+        Row of each proposal in `donors`.
 
     Raises
     ------
@@ -85,7 +85,7 @@ class Proposals:
         return len(self.image)
 
     def free_of(self, reference: Annotations) -> NDArray[np.bool_]:
-        """(P,) True where the centre is on the image and the IoU with every annotation there is below 0.1."""
+        """Check whether the centre is on the image and the IoU with every annotation there is below 0.1 (P,)."""
         order = np.argsort(reference.image, kind="stable")
         count = np.bincount(reference.image, minlength=len(reference.images))
         first = run_starts(count)[self.image]
@@ -99,7 +99,7 @@ class Proposals:
         return free
 
     def apart(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Those of some proposals, by ascending row, that are not the same as another: of two alike the first stays.
+        """Return the given proposals without duplicates, by ascending row; of two similar proposals the first is kept.
 
         Otherwise annotations that two raters add at nearly the same place would be of two objects.
 
@@ -129,26 +129,26 @@ class Proposals:
 
 
 class FalsePositiveSource(Protocol):
-    """Proposes places where an annotation could be added."""
+    """Source of places where an annotation could be added."""
 
     @property
     def name(self) -> str:
-        """A description for people; the result keeps it."""
+        """Human-readable description, kept in the result."""
         ...
 
     def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:
-        """Places on the images of a reference, also where it has annotations already: those are left out later."""
+        """Propose places on the images of a reference; those that it has annotated already are left out later."""
         ...
 
 
 @dataclass(frozen=True)
 class TransplantedFalsePositives:
-    """Annotations of other images, at the same place relative to the image: needs no image files.
+    """Annotations of other images, at the same place relative to the image; needs no image files.
 
     Parameters
     ----------
     per_image : int, at least 1
-        How many are sampled for an image, uniformly from the annotations of all others.
+        Number of annotations sampled for each image, uniformly from those of all other images.
 
     Examples
     --------
@@ -163,11 +163,11 @@ class TransplantedFalsePositives:
 
     @property
     def name(self) -> str:
-        """With the number for an image."""
+        """Description with the number per image."""
         return f"annotations of other images ({self.per_image} an image)"
 
     def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:
-        """Places of annotations sampled from other images; none where no other image has any."""
+        """Propose the places of annotations sampled from other images; none if no other image has any."""
         bounds = reference.shapes["box"].bounds()
         wide = np.flatnonzero((bounds[:, 2:] > bounds[:, :2]).all(axis=1))
         order = wide[np.argsort(reference.image[wide], kind="stable")]
@@ -183,17 +183,17 @@ class TransplantedFalsePositives:
 
 @dataclass(frozen=True, eq=False)
 class DetectedFalsePositives:
-    """The boxes of a detector, or any other annotations; their classes and raters do not matter.
+    """Boxes of a detector, or any other annotations; their classes and raters are ignored.
 
     Parameters
     ----------
     detections : Annotations
-        Boxes, perhaps with outlines, on images of the reference's ids, in pixels of these images.
+        Boxes, optionally with outlines, on images with the ids of the reference, in pixels of these images.
 
     Raises
     ------
     InputError
-        If they have no boxes; if no image is one of the reference's.
+        If a detection has no box; if none of the images is in the reference.
 
     Examples
     --------
@@ -211,11 +211,11 @@ class DetectedFalsePositives:
 
     @property
     def name(self) -> str:
-        """With their number."""
+        """Description with the number of detections."""
         return f"detections ({len(self.detections):,} on {number_of(len(self.detections.images), 'image')})"
 
     def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:  # noqa: ARG002 - nothing is drawn
-        """All detections on images of the reference."""
+        """Propose all detections on images of the reference."""
         code = {key: index for index, key in enumerate(reference.images)}
         image_code = np.array([code.get(key, -1) for key in self.detections.images], dtype=np.intp)
         if not (image_code >= 0).any():
@@ -231,17 +231,17 @@ class DetectedFalsePositives:
 class ImageFalsePositives:
     """Regions of the images themselves: even patches found by scikit-image (Felzenszwalb and Huttenlocher 2004).
 
-    The paper takes the proposals of a detector (OWL-ViT); this needs no model.
+    The paper uses the proposals of a detector (OWL-ViT); this source needs no model.
 
     Parameters
     ----------
     images : folder, or mapping image id -> path
-        A folder holds the files that the reference names.
+        A folder with the files named by the reference, or the path of each image.
 
     Raises
     ------
     InputError
-        If they are neither; when it proposes, if images are missing or cannot be opened.
+        If they are neither; when proposing, if images are missing or cannot be opened.
 
     Examples
     --------
@@ -259,11 +259,11 @@ class ImageFalsePositives:
 
     @property
     def name(self) -> str:
-        """What they are."""
+        """Description of the source."""
         return "regions of the images (scikit-image)"
 
     def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:  # noqa: ARG002 - nothing is drawn
-        """Boxes of the regions of every image."""
+        """Propose the boxes of the regions of every image."""
         paths = self._paths(reference)
         boxes = [image_regions(path) * np.tile(size, 2) for path, size in zip(paths, reference.image_size, strict=True)]
         corners = np.concatenate([np.zeros((0, 4)), *boxes])
@@ -283,12 +283,12 @@ class ImageFalsePositives:
 
 
 def image_regions(path: Path) -> NDArray[np.float64]:
-    """(Q, 4) boxes of the even regions of an image, relative to its width and height.
+    """Find the boxes (Q, 4) of the even regions of an image, relative to its width and height.
 
     Raises
     ------
     InputError
-        If it cannot be opened as an image.
+        If the file cannot be opened as an image.
     """
     from scipy import ndimage
     from skimage.segmentation import felzenszwalb  # slow to import, and only needed here
@@ -296,7 +296,7 @@ def image_regions(path: Path) -> NDArray[np.float64]:
     with open_image(path) as opened:
         opened.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
         pixels = np.asarray(opened.convert("RGB"))
-    regions = felzenszwalb(pixels, scale=100, sigma=0, min_size=LEAST_SIDE**2)  # reducing it smoothed it
+    regions = felzenszwalb(pixels, scale=100, sigma=0, min_size=LEAST_SIDE**2)  # the reduction smoothed it already
     found = [(across.start, down.start, across.stop, down.stop) for down, across in ndimage.find_objects(regions + 1)]
     corners = np.array(found, dtype=np.float64).reshape(-1, 4)
     sides = corners[:, 2:] - corners[:, :2]

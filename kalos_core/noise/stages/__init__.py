@@ -1,4 +1,5 @@
-"""The four stages of generation, a module each (KαLOS §9.4).
+"""The four stages of generation, one module each (KαLOS §9.4).
 
-Each draws its targets from all reference annotations; one that an earlier event has consumed is lost and not replaced.
+Each stage draws its targets from all reference annotations. A target that an earlier event has consumed is lost and not
+replaced.
 """

@@ -1,4 +1,4 @@
-"""Third stage: annotations of another class, with a shift of their own (KαLOS §9.3.2)."""
+"""Third stage: annotations get another class, and a shift of their own (KαLOS §9.3.2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kalos_core.noise.stages.localization import shifted
 
 
 def mistake_categories(draft: Draft, params: Category) -> None:
-    """Draw annotations, each with the same chance, give them another class and move them."""
+    """Draw annotations with equal probability, give them another class and move them."""
     scene = draft.scene
     target = np.flatnonzero(draft.happens(params.occurrence.probability, len(scene)))
     category = scene.transitions.draw(scene.category[target], draft.rng)

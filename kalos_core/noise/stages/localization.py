@@ -1,4 +1,4 @@
-"""Last stage: every annotation that is left moves and changes its size (KαLOS §9.3.1)."""
+"""Last stage: all remaining annotations are moved and scaled (KαLOS §9.3.1)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from kalos_core.noise.events import LOST, SHIFT
 from kalos_core.noise.parameters import Category, Localization
 
 MOST_DRAWS, MOST_HALVINGS = 100, 60
-"""How often a change that parts an annotation from its reference is drawn again, and then halved."""
+"""Maximum number of redraws, then of halvings, of a change that separates an annotation from its reference."""
 
 MOST_GROWTH = 50.0
-"""ln scale beyond the size of any image: draws are cut to it, since their exponential may be no number."""
+"""Limit of ln scale, beyond the size of any image; larger draws might have an infinite exponential."""
 
 
 def shift_rest(draft: Draft, params: Localization) -> None:
@@ -42,11 +42,11 @@ def shift_rest(draft: Draft, params: Localization) -> None:
 def shifted(
     draft: Draft, params: Localization | Category, target: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
-    """Corners (M, 4) in pixels of moved annotations, by how much, and (M,) how often a change was drawn again.
+    """Draw changes; return the corners (M, 4) in pixels, the shift and scale, and (M,) the number of redraws.
 
-    The drawn changes are multiplied by the magnitude. The shift (M, 2) relative to the image and the scale (M, 2) are
-    those that remain after the rules of the image's edges (`Scene.moved`). A change that at magnitude 1 leaves less
-    than `Draft.overlap` is drawn again; after `MOST_DRAWS` it is halved until it leaves enough.
+    The drawn changes are multiplied by the magnitude. The shift (M, 2), relative to the image, and the scale (M, 2) are
+    those after applying the limits of the image (`Scene.moved`). A change that at magnitude 1 leaves less than
+    `Draft.overlap` is drawn again; after `MOST_DRAWS` redraws it is halved until it leaves enough.
     """
     scene = draft.scene
     step, growth = _draw(draft, params, target)
@@ -76,7 +76,7 @@ def shifted(
 def _draw(
     draft: Draft, params: Localization | Category, target: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Step (M, 2) relative to the image, and ln scale (M, 2), of magnitude 1."""
+    """Draw the step (M, 2), relative to the image, and the ln scale (M, 2), at magnitude 1."""
     area, rng = draft.scene.area[target], draft.rng
     tail = None
     if draft.coupling > 0:

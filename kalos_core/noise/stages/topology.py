@@ -1,4 +1,4 @@
-"""Second stage: annotations that are split in two, and annotations that are merged into one (KαLOS §9.3.4)."""
+"""Second stage: annotations are split in two, or merged into one (KαLOS §9.3.4)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from kalos_core.noise.parameters import Topology
 from kalos_core.noise.scene import Scene
 
 MOST_DRAWS = 100
-"""How often fragments that would not be counted as such are drawn again."""
+"""Maximum number of redraws of fragments that would not be counted as such."""
 
 OPPOSITE = (0.001, 0.999)
-"""Shares of a half turn between which the density of the angle is taken: at its ends it may be infinite."""
+"""Shares of pi to which an angle is clipped for its density, which may be infinite at the ends."""
 
 
 def split_and_merge(draft: Draft, params: Topology) -> None:
-    """Draw annotations by their size; each is split, or merged with its likeliest partner of its class on its image.
+    """Draw annotations by size; split each, or merge it with its most likely partner of its class in the image.
 
-    Fragments have the geometry that was fitted whatever the magnitude: a split is there or not.
+    Fragments have the fitted geometry at any magnitude: a split cannot be partial.
     """
     scene, rng = draft.scene, draft.rng
     target = np.flatnonzero(draft.happens(params.susceptibility.probability(scene.area), len(scene)))
@@ -30,7 +30,7 @@ def split_and_merge(draft: Draft, params: Topology) -> None:
     splits = rng.random(len(target)) < params.split.probability
     partner = target.copy()
     partner[~splits] = likeliest_partners(scene, params, target[~splits], draft.overlap)
-    if draft.overlap > 0:  # what has no partner is split: as many events as were fitted
+    if draft.overlap > 0:  # split those without a partner, to keep the fitted number of events
         splits |= partner < 0
         partner[splits] = target[splits]
     possible = partner >= 0
@@ -55,7 +55,7 @@ def split_and_merge(draft: Draft, params: Topology) -> None:
 
 
 def consume_both(free: NDArray[np.bool_], lines: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """(T,) which events get both of their annotations (T, 2), one after the other; these are no longer `free` (N,).
+    """Return which events (T,) get both of their annotations (T, 2), one by one; mark these as not `free` (N,).
 
     Examples
     --------
@@ -75,7 +75,7 @@ def consume_both(free: NDArray[np.bool_], lines: NDArray[np.intp]) -> NDArray[np
 
 
 def _split(draft: Draft, params: Topology, target: NDArray[np.intp]) -> None:
-    """Add the fragments of each; such as could not be told to be fragments are drawn again, see `Draft.overlap`."""
+    """Add the fragments of each target; those that would not be counted as such are redrawn, see `Draft.overlap`."""
     scene = draft.scene
     moves = _fragments(draft, params, target)
     redrawn = np.zeros(len(target), np.intp)
@@ -108,7 +108,7 @@ def _split(draft: Draft, params: Topology, target: NDArray[np.intp]) -> None:
 
 
 def _fragments(draft: Draft, params: Topology, target: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(M, 4, 2) step and scale of the first fragment, step and scale of the second."""
+    """Draw step and scale of the first fragment, then of the second (M, 4, 2)."""
     area, rng = draft.scene.area[target], draft.rng
     angle = draw_angle(params.first_angle, len(target), rng)
     step = towards(angle, np.abs(draw_change(params.first_translation, area, rng)))
@@ -125,7 +125,7 @@ def _fragments(draft: Draft, params: Topology, target: NDArray[np.intp]) -> NDAr
 def _unlike_fragments(
     draft: Draft, target: NDArray[np.intp], moves: NDArray[np.float64], rows: NDArray[np.intp]
 ) -> NDArray[np.intp]:
-    """Those of some rows whose fragments are not what is counted as merged: alike only together, not one alone."""
+    """Return the rows whose fragments would not count as merged: these match the whole together, but not alone."""
     if draft.overlap == 0:
         return rows[:0]
     scene, of = draft.scene, target[rows]
@@ -136,7 +136,7 @@ def _unlike_fragments(
 
 
 def _is_lower(scene: Scene, target: NDArray[np.intp], step: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(M,) whether the first fragment lies towards lower coordinates along the longer side of its whole."""
+    """Check whether the first fragment is at lower coordinates along the longer side of its whole (M,)."""
     sides = scene.corners[target, 2:] - scene.corners[target, :2]
     return np.asarray(np.where(sides[:, 0] >= sides[:, 1], step[:, 0], step[:, 1]) < 0)
 
@@ -165,9 +165,9 @@ def _enclosing(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.flo
 def likeliest_partners(
     scene: Scene, params: Topology, target: NDArray[np.intp], overlap: float = 0.0
 ) -> NDArray[np.intp]:
-    """(T,) with which annotation of its class and image each target most likely forms two fragments; -1 without any.
+    """Return the partner (T,) of its class and image that each target most likely forms fragments with; -1 if none.
 
-    With an `overlap`, none whose union with the target either of them overlaps by so much alone.
+    With an `overlap`, partners are excluded if either of the two alone overlaps with their union by that much.
     """
     key = scene.image * len(scene.transitions.categories) + scene.category
     order = np.argsort(key, kind="stable")
@@ -183,14 +183,14 @@ def likeliest_partners(
     score = fragment_score(scene, params, target[owner], other)
     best = np.lexsort((score, owner))
     found = np.full(len(target), -1)
-    found[owner[best]] = other[best]  # of one owner's, the last and so the best is written last
+    found[owner[best]] = other[best]  # sorted by score: the best of each owner is written last
     return found
 
 
 def fragment_score(
     scene: Scene, params: Topology, first: NDArray[np.intp], second: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """(P,) ln of how likely two annotations are fragments of the box that encloses them (KαLOS Eq. 20).
+    """Compute ln of the likelihood (P,) that two annotations are fragments of their enclosing box (KαLOS Eq. 20).
 
     Either may be the first fragment.
     """

@@ -1,4 +1,4 @@
-"""First stage: annotations that are missed, and annotations added where there is no object (KαLOS §9.3.3)."""
+"""First stage: annotations are missed, and added where there is no object (KαLOS §9.3.3)."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from kalos_core.noise.parameters import Unmatched, share_law
 from kalos_core.noise.scene import Scene
 
 MOST_EVENTS, MOST_FOR_EACH = 1e6, 100
-"""Expected on all images together, and for each annotation where that is more: beyond, nothing of the reference is
-left, or the rate was fitted on images with far fewer annotations."""
+"""Maximum expected events on all images together, or for each annotation if that is more. Beyond it nothing of the
+reference is left, or the rate was fitted on images with far fewer annotations."""
 
 TRIES = 20
-"""Draws of a class that the image does not have: one that is taken for a class of the image is often there, too."""
+"""Maximum draws of a class that the image does not have; classes confused with one of the image are often there."""
 
 LEAST_WEIGHT = 1e-300
-"""Of a proposal: one of weight 0 would wait for ever, and so, in floats, would a smaller one than this."""
+"""Minimum weight of a proposal, so that its waiting time is finite."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """What events are counted of: the annotations of a class in an image, or, as in the paper, of an image.
+    """Groups in which events are counted: the annotations of a class in an image or, as in the paper, of an image.
 
     Parameters
     ----------
     of_row : (N,) int
-        The group of each annotation.
+        Group of each annotation.
     image, category, count : (G,) int
-        Of each group; class -1 for all of an image, and for an image without annotations.
+        Data of each group; class -1 for all classes of an image, and for an image without annotations.
     """
 
     of_row: NDArray[np.intp]
@@ -59,15 +59,15 @@ class _Groups:
 
 
 def miss_and_add(draft: Draft, params: Unmatched) -> None:
-    """Draw numbers of events, for every class of an image or every image, and let each delete or add an annotation.
+    """Draw numbers of events, for each class of an image or each image; each event deletes or adds an annotation.
 
-    An addition takes one of the free proposals of its image that are left, by the selection weight. A deletion draws
-    one of all annotations of its group by that weight; if that is gone already, it is lost.
+    An addition takes one of the remaining free proposals of its image, by the selection weight. A deletion draws one of
+    all annotations of its group by that weight; if that is gone already, it is lost.
 
-    The rate counts the unmatched annotations of one rater. Where changes of position keep an overlap, events make the
-    unmatched annotations of both raters: as many are missed as added, each annotation with the same chance and at most
-    once. Where the rate says what is added to an image without annotations, no deletion is tried there, and nothing is
-    added where nobody has seen anything.
+    The rate counts the unmatched annotations of one rater. If changes of position keep an overlap, events make the
+    unmatched annotations of both raters: as many are missed as added, each annotation with the same probability and at
+    most once. If the rate covers images without annotations, no deletion is tried there, and nothing is added to images
+    that no rater has annotated.
     """
     scene, rng, rate_of = draft.scene, draft.rng, params.rate
     groups = _Groups.of(scene, params.own_class.share is not None)
@@ -89,7 +89,7 @@ def miss_and_add(draft: Draft, params: Unmatched) -> None:
 
 
 def _hardness(draft: Draft, params: Unmatched, groups: _Groups, rate: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(G,) factors of mean 1: of the image, and of the class in it, of which no more than all can be missed."""
+    """Draw factors (G,) of mean 1: for the image, and for the class in it, so that no more than all can be missed."""
     rng, rate_of = draft.rng, params.rate
     factor = np.ones(len(rate))
     if rate_of.dispersion > 0:
@@ -103,7 +103,7 @@ def _hardness(draft: Draft, params: Unmatched, groups: _Groups, rate: NDArray[np
 def _missed_and_added(
     draft: Draft, params: Unmatched, groups: _Groups, rate: NDArray[np.float64], hard: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """(G,) how many annotations of each group are missed, and how many are added: in all as many."""
+    """Draw the numbers (G,) of missed and added annotations per group; on average equal if half are deletions."""
     rng, n, share, own = draft.rng, groups.count, params.deletion.probability, params.own_class
     chance = np.minimum(np.divide(2 * share * rate * hard, n, out=np.zeros_like(rate), where=n > 0), 1.0)
     deletions = rng.binomial(n, chance)
@@ -111,7 +111,7 @@ def _missed_and_added(
     if own.share:
         of_class = np.where(draft.scene.assigned[groups.image], draft.magnitude * params.added.expected(n), 0.0)
         added = 2 * (1 - share) * of_class * hard / own.share
-        added = np.maximum(added - own.stays * chance**n, 0.0)  # classes that stay are among what is added
+        added = np.maximum(added - own.stays * chance**n, 0.0)  # classes that stay are part of the additions
     alone = (n == 0) & (params.rate.empty is not None)
     additions = rng.poisson(np.where(alone, rate * hard, added))
     lost = np.flatnonzero((n > 0) & (deletions == n) & (additions == 0))
@@ -153,7 +153,7 @@ def _delete(draft: Draft, params: Unmatched, groups: _Groups, count: NDArray[np.
 
 
 def _delete_each_once(draft: Draft, params: Unmatched, groups: _Groups, count: NDArray[np.intp]) -> None:
-    """Delete so many annotations (G,) of each group, at most as many as it has."""
+    """Delete the given number of annotations (G,) of each group, which is at most all of them."""
     scene = draft.scene
     chosen = _weighted(groups.of_row, params.selection.probability(scene.area), count, draft.rng)
     draft.free[chosen] = False
@@ -163,8 +163,8 @@ def _delete_each_once(draft: Draft, params: Unmatched, groups: _Groups, count: N
 def _weighted(
     group: NDArray[np.intp], weight: NDArray[np.float64], count: NDArray[np.intp], rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Rows, ascending, of a weighted draw without replacement of so many (G,) of each group."""
-    # the smallest of exponential waiting times, each with a weight as its rate
+    """Draw the given number (G,) of rows from each group, weighted and without replacement; return them ascending."""
+    # take the smallest exponential waiting times, with the weights as rates
     waiting = rng.exponential(size=len(weight)) / np.maximum(weight, LEAST_WEIGHT)
     order = np.lexsort((waiting, group))
     there = np.bincount(group, minlength=len(count))
@@ -173,9 +173,9 @@ def _weighted(
 
 
 def _add(draft: Draft, params: Unmatched, groups: _Groups, count: NDArray[np.intp]) -> None:
-    """Add so many annotations (G,) for each group, where their images have proposals left."""
+    """Add the given number of annotations (G,) for each group, as long as their images have proposals left."""
     scene, rng = draft.scene, draft.rng
-    wanted = rng.permutation(np.repeat(np.arange(len(count)), count))  # which of an image are added where few can be
+    wanted = rng.permutation(np.repeat(np.arange(len(count)), count))  # random choice if not all of an image fit
     wanted = wanted[np.argsort(groups.image[wanted], kind="stable")]
     of_image = np.bincount(groups.image[wanted], minlength=len(scene.assigned))
     pool_image = scene.proposals.image[scene.free]
@@ -183,7 +183,7 @@ def _add(draft: Draft, params: Unmatched, groups: _Groups, count: NDArray[np.int
     chosen = _weighted(pool_image, params.selection.probability(scene.proposed_area), of_image, rng)
     chosen = chosen[np.argsort(pool_image[chosen], kind="stable")]
     place = np.arange(len(wanted)) - run_starts(of_image)[groups.image[wanted]]
-    wanted = wanted[place < pool[groups.image[wanted]]]  # as many of each image as are chosen
+    wanted = wanted[place < pool[groups.image[wanted]]]  # keep as many of each image as were chosen
     image, chosen = groups.image[wanted], scene.free[chosen]
     seen, category = _classes(draft, params, groups, wanted)
     rows = draft.add_annotations(scene.proposals.corners[chosen], proposal=chosen, category=category)
@@ -195,12 +195,12 @@ def _add(draft: Draft, params: Unmatched, groups: _Groups, count: NDArray[np.int
 def _classes(
     draft: Draft, params: Unmatched, groups: _Groups, wanted: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """(M,) the class that each addition is seen beside, and its own."""
+    """Return the class of the image that each addition is based on (M,), and its own class (M,)."""
     scene, rng, share = draft.scene, draft.rng, params.own_class.share
     seen = np.where(groups.category[wanted] >= 0, groups.category[wanted], _context(draft, groups.image[wanted]))
     if share is None:
         category = scene.transitions.draw(seen, rng)
-        return seen, np.where(category < 0, seen, category)  # the only class there is
+        return seen, np.where(category < 0, seen, category)  # if there is no other class
     category = seen.copy()
     other = np.flatnonzero((rng.random(len(wanted)) >= share) & (groups.category[wanted] >= 0))
     for _ in range(TRIES):
@@ -212,7 +212,7 @@ def _classes(
 
 
 def _context(draft: Draft, image: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(M,) a class of each image, drawn from its distinct ones, on an empty image from all that occur."""
+    """Draw a class (M,) from the distinct ones of each image; for an empty image, from all that occur."""
     categories, start = draft.scene.classes
     everywhere = np.unique(categories)
     count = np.diff(start)[image]
