@@ -113,7 +113,7 @@ def ceiling_basis(found: Replicates) -> str:
 def interval_caveat(found: Replicates) -> str:
     """Which data sets the interval is for."""
     if np.isnan(found.interval).any():
-        return f"There is no interval of fewer than {FEWEST_IMAGES} images."
+        return f"There is no interval for fewer than {FEWEST_IMAGES} images."
     return "The interval is meant for data sets as large as this one and for larger ones, which reach somewhat less."
 
 
