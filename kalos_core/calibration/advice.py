@@ -131,7 +131,7 @@ def _of_similarities(
         return f"{own.name}, which is in use, has the largest KS of the similarities that were calibrated: {numbers}."
     by = f"KS {alpha_text(other.ks, 3)} against {alpha_text(own.ks, 3)}"
     if not has_interval(ends):
-        return f"Without an interval nobody can say whether {other.name} tells objects apart better: {by}."
+        return f"Without an interval it is unknown whether {other.name} tells objects apart better: {by}."
     by += f", a difference of {alpha_text(difference, 3)} {interval_text(ends, 3)}"
     verb = "tells" if is_better else "does not tell"
     return f"{other.name} {verb} objects apart significantly better than {own.name}, which is in use: {by}."

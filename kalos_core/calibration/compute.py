@@ -58,7 +58,7 @@ class CalibrationSettings(Settings):
     repeats: Annotated[
         int,
         Option(
-            "Draws of chance", "How many times the raters of other images are drawn for each image and rater.", low=1
+            "Draws of chance", "Number of random raters on other images, drawn for each image and rater.", low=1
         ),
     ] = 1
     bootstrap: Replicates = 0
@@ -181,7 +181,7 @@ def _warn_of_sizes(annotations: Annotations, compared: Sequence[Compared], coord
         warn(
             f"coordinates: the sizes of {int(unknown.sum()):,} of {len(unknown):,} images are unknown "
             f"({listed(annotations.images[unknown])}), so annotations of two images are compared in pixels, not "
-            'relative to their images; give the sizes, or say coordinates="pixels"'
+            'relative to their images; give the sizes, or pass coordinates="pixels"'
         )
 
 
@@ -295,7 +295,7 @@ def _reason(targets: _Targets) -> str:
         if not len(values):
             return targets.why_none
         if len(values) == 1:
-            return f"there is only one {what} distance, and no density of it"
+            return f"there is only one {what} distance, which has no density"
         if not has_density(values):
             return f"all {len(values):,} {what} distances are {values[0]:.3g}, and have no density"
     return "the densities of observed and expected distances have the same mode and do not cross"

@@ -17,8 +17,8 @@ from kalos_core.similarity.base import check_image_sizes
 from kalos_core.similarity.keypoints import ScaledPoses
 
 COORDINATES = {
-    "relative": "over the width and height of their own image, as in the paper",
-    "pixels": "as they stand, with the left top corners of both images on each other",
+    "relative": "relative to the width and height of their own image, as in the paper",
+    "pixels": "in pixels, with the top left corners of both images aligned",
 }
 """Coordinates for comparing annotations of two images, with their descriptions; see `calibrate`."""
 

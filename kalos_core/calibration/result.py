@@ -159,7 +159,7 @@ class Separation(Result):
             ),
             (
                 self.tau < low,
-                f"τ* = {self.tau:.3f} is at the end of its scale: only what is all but identical would count as the "
+                f"τ* = {self.tau:.3f} is at the end of its scale: only nearly identical shapes would count as the "
                 "same object",
             ),
             (
