@@ -57,9 +57,7 @@ class CalibrationSettings(Settings):
     similarities: Similarities = "auto"
     repeats: Annotated[
         int,
-        Option(
-            "Draws of chance", "Number of random raters on other images, drawn for each image and rater.", low=1
-        ),
+        Option("Draws of chance", "Number of random raters on other images, drawn for each image and rater.", low=1),
     ] = 1
     bootstrap: Replicates = 0
     seed: Seed = 0
