@@ -1,4 +1,4 @@
-"""Results of masks as figures of a page."""
+"""Figures of results of masks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kalos_core.text import plain
 
 
 def share_of_all(found: PixelAgreement) -> Figure:
-    """Share of the marked pixels with at least n raters."""
+    """Share of the marked pixels that at least n raters marked."""
     from kalos_core.figures import plot_ratio
     from kalos_core.figures.pixels import ratio_title
 
@@ -48,7 +48,7 @@ def who_marks_alike(found: PixelAgreement) -> Figure:
 
 
 def against(found: RaterPerformance, name: str = "performance", before: str = "") -> Figure:
-    """Each rater against a reference."""
+    """Comparison of each rater with a reference."""
     from kalos_core.figures import plot_performance
     from kalos_core.figures.pixels import performance_title
 
@@ -59,13 +59,13 @@ def against(found: RaterPerformance, name: str = "performance", before: str = ""
 
 
 def measured(raters: Sequence[str], values: Mapping[str, NDArray[np.float64]]) -> Matrix:
-    """A few numbers of each rater."""
+    """Matrix of a few numbers for each rater."""
     columns = np.stack([np.asarray(each, np.float64) for each in values.values()], axis=1)
     return Matrix("Each rater against the reference", names_of(raters), list(values), columns, heads=("rater", ""))
 
 
 def with_properties(found: PixelAgreement) -> Figure:
-    """Correlation of agreement with properties of the images."""
+    """Correlation of agreement with image properties."""
     from kalos_core.figures import plot_correlations
     from kalos_core.figures.pixels import correlation_title, significance
 
