@@ -1,4 +1,4 @@
-"""What stands above each figure, and behind its "?": how to read it, and what is computed."""
+"""Captions of figures, shown above each figure and in its help: how to read it, and what is computed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from kalos_core._agreement import BAND_SOURCES
 
 @dataclass(frozen=True)
 class Caption:
-    """How to read a figure, and how it is computed.
+    """Reading aid and formula of a figure.
 
     Parameters
     ----------
     read : str
-        One line of at most 130 characters, in words of the practice.
+        One line of at most 130 characters, in everyday terms.
     formula : str
         Formula, range and source.
     """
@@ -269,4 +269,4 @@ CAPTIONS = {
         "Counts of labels, from 0; undecided units have what most raters gave, or none, as the run was told.",
     ),
 }
-"""By the names of the figures of a run; those of a calibration, one a similarity, share ``calibration``."""
+"""Captions by figure name of a run; all figures of a calibration, one for each similarity, use ``calibration``."""
