@@ -320,7 +320,7 @@ def convergence_study(annotations: Annotations, result: LabelConvergence, settin
 
     whole = TagConvergence(WHOLE, result.images, result.replicates, predicted(annotations))
     of_tags = [of_tag(number, tag, images) for number, (tag, images) in enumerate(masks.items())]
-    settings.progress(1.0, "Looking at subsets of other sizes")
+    settings.progress(1.0, "Computing subsets of other sizes")
     return ConvergenceStudy(
         parts=(whole, *of_tags),
         raters=result.whole.raters,

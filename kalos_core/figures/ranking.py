@@ -415,7 +415,7 @@ def plot_detector_correlations(result: DetectorRanking) -> go.Figure:
     table = result.by_detector()
     detectors = names_shown(result.detectors)
     dots = []
-    for number, (name, column) in enumerate((("where anybody marked (CCO)", "cco"), ("whole image (CCI)", "cci"))):
+    for number, (name, column) in enumerate((("marked pixels (CCO)", "cco"), ("whole image (CCI)", "cci"))):
         values, chance = as_numbers(table[column].tolist()), as_numbers(table[f"{column}_p"].tolist())
         texts = [
             f"<b>{detector}</b>, {name}: r {signed(value)}{significance(share)}"

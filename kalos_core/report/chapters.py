@@ -193,7 +193,7 @@ def _agreement(found: Study) -> Iterator[Block]:
             ),
             Card(with_interval(whole.global_alpha, whole.global_alpha_interval), "alpha of all units at once"),
             Card(f"{count_text(whole.images)} of {count_text(len(whole.image_alpha))}", "images have an alpha"),
-            Card.of(whole.units, "unit", "an object, or what raters take for one"),
+            Card.of(whole.units, "unit", "an object, or what a rater took for one"),
         ]
     )
     yield objects.image_alphas(whole)
@@ -201,7 +201,7 @@ def _agreement(found: Study) -> Iterator[Block]:
     yield from _worst_images(found)
     if found.worst:
         yield Heading("Objects to decide first")
-        yield Text("One object in dispute of each image, with what every rater gave it.")
+        yield Text("One disputed object of each image, with the label of every rater.")
         yield Drawings(found.worst)
 
 
@@ -212,7 +212,7 @@ def _worst_images(found: Study) -> Iterator[Block]:
     if worst:
         rows = [row_of(plain(found.names[number]), float(alphas[number])) for number in worst]
         form = Ranked("Images that raters agree on least", ("image", "alpha"), rows, ranked_domain(alphas[worst]))
-        yield Figure(form, "The images that raters agree on least", "An image alone has no interval.")
+        yield Figure(form, "The images that raters agree on least", "A single image has no interval.")
 
 
 def _threshold(found: Study) -> Iterator[Block]:
@@ -256,7 +256,7 @@ def _differences(found: Study) -> Iterator[Block]:
 
 
 def _attributes(found: Study) -> Iterator[Block]:
-    yield Text("Of units to which two raters or more gave the attribute, with 95 % intervals over images.")
+    yield Text("Units to which at least two raters gave the attribute, with 95 % intervals over images.")
     yield graded_table("attribute", "units", [(of.name, of, count_text(of.items)) for of in found.graded])
 
 
@@ -311,7 +311,7 @@ def _ceiling(found: Study) -> Iterator[Block]:
         return
     yield from objects.all_ceilings(found.convergence, not found.raters_are_local)
     rows = [(line.criterion, line.finding, line.verdict) for line in found.convergence.checklist]
-    yield Table(("Can the data carry this?", "found", "verdict"), rows, "What label convergence takes for granted")
+    yield Table(("Can the data carry this?", "found", "verdict"), rows, "Assumptions of label convergence")
 
 
 # ---- blocks ----

@@ -83,7 +83,7 @@ def _cases(table: SolverCases) -> Figure:
     form = Table(heads, rows, "Similarity of the pairs, by solver and case", (2, 3, 4, 5))
     return Figure(
         form,
-        reading="How similar the pairs are that solvers matched rightly, missed, or matched wrongly.",
+        reading="Similarities of the pairs that solvers matched correctly, missed or matched wrongly.",
         plot=partial(plot_cases, table),
     )
 

@@ -14,7 +14,7 @@ from kalos_core.variation import RaterCard
 
 SIDES = {
     "missing": "most others annotated it, {} did not",
-    "additional": "{} annotated it, nobody else did",
+    "additional": "{} annotated it, no other rater did",
     "wrong_class": "{} gave it another class than most others",
     "merged": "{} and most others divided it differently",
     "merged_wrong_class": "{} and most others divided it differently, with other classes",
@@ -47,7 +47,7 @@ def card_lines(card: RaterCard) -> Iterator[tuple[str, str]]:
     if not math.isnan(card.alpha):
         yield "Agreement with the others", f"α {with_interval(card.alpha, card.alpha_interval)}"
     if not math.isnan(card.vitality):
-        yield "α with everybody minus α without this rater", with_interval(card.vitality, card.vitality_interval)
+        yield "α with all raters minus α without this rater", with_interval(card.vitality, card.vitality_interval)
     if not math.isnan(card.sessions):
         yield "Agreement with themselves", f"α {with_interval(card.sessions, card.sessions_interval)}"
     for name in ("missing", "additional", "wrong_class"):
@@ -56,7 +56,7 @@ def card_lines(card: RaterCard) -> Iterator[tuple[str, str]]:
     for name, others in (("merges", card.merges_with), ("splits", card.splits_with)):
         if card.counts[name][0]:
             who = ", ".join(f"{other} {count_text(count)}" for other, count in others.items())
-            yield f"{name.capitalize()} what most others divide otherwise", f"{rate_text(card, name)} ({who})"
+            yield f"{name.capitalize()} what most others divide differently", f"{rate_text(card, name)} ({who})"
     for pair in card.confusions:
         yield (
             f"Says {pair.own} where others say {pair.other}",

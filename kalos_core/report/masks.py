@@ -29,7 +29,7 @@ def share_of_all(found: PixelAgreement) -> Figure:
         Row(f"at least {number}", percent_text(value), float(value))
         for number, value in enumerate(np.asarray(found.ratio).tolist(), start=1)
     ]
-    form = Ranked("Share of what anybody marked", ("raters", "share"), rows)
+    form = Ranked("Share of all marked pixels", ("raters", "share"), rows)
     return captioned("ratio", form, ratio_title(found.ratio), plot=partial(plot_ratio, found))
 
 
@@ -42,7 +42,7 @@ def who_marks_alike(found: PixelAgreement) -> Figure:
     names = names_of(found.raters[order])
     values = np.array(found.f1, dtype=np.float64)[np.ix_(order, order)]
     np.fill_diagonal(values, np.nan)
-    form = pairs_form("F1 of every two raters; those who mark alike stand next to each other", names, values, what="F1")
+    form = pairs_form("F1 of every two raters, with similar raters next to each other", names, values, what="F1")
     title = tree_title(found.raters.tolist(), found.outliers.tolist())
     return captioned("tree", form, title, plot=partial(plot_rater_tree, found))
 

@@ -171,7 +171,7 @@ def beside_published(found: NarrowedAgreement) -> Figure:
         *(rows[0].name, rows[0].text, rows[0].value, rows[0].interval), beside=(found.sums.configuration.notation,)
     )
     form = Ranked(
-        "Mean alpha beside published ones", ("labels", "alpha", "found with"), rows, ranked_domain([found.alpha])
+        "Mean alpha among published ones", ("labels", "alpha", "found with"), rows, ranked_domain([found.alpha])
     )
     plot = partial(alpha_scale, found.alpha, list(found.alpha_interval), similarity)
     return captioned("scale", form, plot=plot)
@@ -192,7 +192,7 @@ def hardest(found: ClassDifficulty) -> Figure:
             known[np.argsort(-found.images[known], kind="stable")][:MOST_ROWS].tolist(),
             "those on most images first",
         )
-        title = f"No class is on {LEAST_IMAGES} images: which one is the hardest cannot be said"
+        title = f"No class is on {LEAST_IMAGES} images, so the hardest class is unknown"
     names = names_of(found.category)
     rows = [
         row_of(
@@ -261,7 +261,7 @@ def vitality(found: RaterVitality) -> Figure:
     ]
     low, high = ranked_domain(found.vitality, found.vitality_interval, most=0.0)
     reach = max(-low, high) or 1.0
-    form = Ranked("Alpha with everybody minus alpha without the rater", ("rater", "difference"), rows, (-reach, reach))
+    form = Ranked("Alpha with all raters minus alpha without the rater", ("rater", "difference"), rows, (-reach, reach))
     return captioned(
         "vitality",
         form,

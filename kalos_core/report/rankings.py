@@ -149,7 +149,7 @@ def with_agreement(found: DetectorRanking) -> Figure:
 
     table = found.by_detector()
     values = table[["cco", "cci"]].to_numpy(dtype=np.float64)
-    columns = ("where anybody marked (CCO)", "whole image (CCI)")
+    columns = ("marked pixels (CCO)", "whole image (CCI)")
     label = "Correlation of detectors with agreement"
     form = Matrix(label, names_of(found.detectors), columns, values, (-1.0, 1.0), ("detector", ""), signed)
     title = detector_correlation_title(found.detectors.tolist(), *values.T.tolist())

@@ -278,17 +278,17 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
         warnings.simplefilter("always")
         tell(0.0, "Matching raters")
         found = agreement(annotations, **{**chosen.record(), "similarity": measure})
-        tell(0.2, "Who, what and where")
+        tell(0.2, "Computing diagnostics")
         diagnosis = diagnose(found)
         part, on_attribute = (
             narrowed(found),
             partial(attribute_agreement, found, bootstrap=chosen.bootstrap, seed=chosen.seed),
         )
         attributes = {name: or_reason(on_attribute, name) for name in annotations.attributes}
-        tell(0.4, "Naming differences")
+        tell(0.4, "Classifying differences")
         differing = or_reason(lambda: narrowed_variations(variations(annotations, measure, chosen.threshold)))
         shares = or_reason(lambda: variation_shares(annotations, similarity=measure))
-        tell(0.5, "Comparing with chance")
+        tell(0.5, "Calibrating similarities")
         fitting = [name for name in fitting_similarities(annotations) if SIMILARITIES[name].kind]
         compared = fitting if settings.similarities is None else settings.similarities
         draws = min(chosen.bootstrap, MOST_DRAWS)
@@ -296,7 +296,7 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
             lambda: calibrate(annotations, compared, bootstrap=draws, seed=chosen.seed).without_distances()
         )
         advice, advised = _advice(annotations, calibration, chosen)
-        tell(0.6, "How far a model can get")
+        tell(0.6, "Computing label convergence")
         ceiling = or_reason(
             lambda: convergence_study(
                 annotations,

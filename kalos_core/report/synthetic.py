@@ -74,7 +74,7 @@ def faithful(found: Fidelity) -> Figure:
 
     rows = [list(row.values()) for row in fidelity_rows(found)]
     heads = ("quantity", "real, with its 95 % interval", "generated", "inside")
-    form = Table(heads, rows, "Generated beside real raters", (1, 2))
+    form = Table(heads, rows, "Generated and real raters", (1, 2))
     return captioned("fidelity", form, fidelity_title(found), plot=partial(plot_fidelity, found))
 
 
