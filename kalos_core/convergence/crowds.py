@@ -59,7 +59,7 @@ def crowd_overlaps(
         * boxes by their boxes,
         * polygons by exact areas, or by pixels if the region is a mask,
         * masks by pixels, and polygons too under ``polygon_raster_iou``, which equals pycocotools,
-        * any other kind by boxes. So are regions that have only a box, or whose image size is unknown.
+        * any other kind by boxes. So are regions with only a box, and pixels of images of unknown size.
     floor : float in [0, 1]
 
     Examples

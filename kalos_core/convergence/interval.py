@@ -249,7 +249,7 @@ class LabelConvergence(Result):
         return pd.DataFrame(map(vars, self.sizes(shares, samples)))
 
     def sizes(self, shares: Sequence[float] = SHARES, samples: int | None = None) -> list[SubsetSize]:
-        """The rows of `by_size`."""
+        """Compute the rows of `by_size`."""
         count = len(self.drawn) if samples is None else check_whole(samples, "samples", least=2)
         sizes = {
             _subset_size(self.images, check_number(share, "shares", above=0, below=1), "shares") for share in shares

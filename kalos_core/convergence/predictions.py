@@ -225,7 +225,7 @@ def _check_measure(similarity: ComparedBy, kinds: set[str]) -> Similarity:
 
 
 def _side_by_side(annotations: Annotations, predictions: Annotations) -> tuple[NDArray[np.bool_], Annotations]:
-    """Which predictions have a known class, and a joint table without shapes in which the model is the last rater."""
+    """Mask of predictions with a known class, and a joint table without shapes in which the model is the last rater."""
     if len(predictions.raters) > 1:
         raise InputError(f"predictions: expected those of one model, got raters {listed(predictions.raters)}")
     image_code = {key: code for code, key in enumerate(annotations.images)}

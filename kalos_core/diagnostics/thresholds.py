@@ -173,8 +173,8 @@ def sensitivity(annotations: Annotations | Sharded[Annotations], settings: Sensi
 
     Warns
     -----
-    If the anchor is an untrusted τ* (`Separation.why`).
-        If the anchor is a τ* that is not to be trusted (`Separation.why`).
+    KalosWarning
+        If the anchor is an untrusted τ* (`Separation.why`).
 
     Raises
     ------

@@ -275,7 +275,7 @@ def rater_accuracy_title(result: RaterAccuracy) -> str:
 def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
     """Plot accuracy of every two raters, with the majority and the reference as additional rows and columns (Table 2).
 
-    The title summarises who labels alike, and who is closest to the reference.
+    The title names the most similar raters, and the one closest to the reference.
     """
     raters, values = result.raters.tolist(), as_matrix(result.accuracy)
     title = rater_accuracy_title(result)

@@ -115,8 +115,8 @@ def plot_histogram(result: Result, value: str, *, axis: str = "", bins: int = 20
 
     Raises
     ------
-    If the table does not have the column.
-        For a column that the table does not have.
+    InputError
+        If the table does not have the column.
 
     Examples
     --------
