@@ -137,7 +137,7 @@ def calibrate(annotations: Annotations | Sharded[Annotations], settings: Calibra
     check_replicates(settings.bootstrap, len(known.images))
     check_comparable(known)
     look = partial(Look.of, measures=list(map(sent, measures)), coordinates=settings.coordinates)
-    seen = Look.merged(parts_of(annotations, look, "What is compared"), settings.coordinates)
+    seen = Look.merged(parts_of(annotations, look, "Coordinates"), settings.coordinates)
     _warn_of_sizes(known, seen.compared, settings.coordinates)
     image, rater = draw_for_raters(known, seen.present, settings.repeats, settings.seed)
     starts = starts_of(annotations, len(known.images))

@@ -32,8 +32,8 @@ Position = Literal["below", "inside", "above", "unknown"]
 
 MEANINGS: dict[Position, str] = {
     "below": "The labels are not what holds the model back: raters agree more with one another than it does with them.",
-    "inside": "The model agrees with the labels as well as raters do with one another: what it still misses cannot be "
-    "told from label variation, and a better value would not show a better model.",
+    "inside": "The model agrees with the labels as well as raters do with one another: its remaining errors cannot be "
+    "distinguished from label variation, and a higher value would not mean a better model.",
     "above": "The model agrees with the labels better than raters do with one another: it follows a convention that "
     "dominates them (raters contribute unequally), or the value is of other images, classes or thresholds.",
     "unknown": f"There is no interval for fewer than {FEWEST_IMAGES} images, so the model cannot be placed.",

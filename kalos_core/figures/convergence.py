@@ -313,7 +313,7 @@ def fit_title(result: LabelConvergence | Replicates) -> str:
     """Describe how well the line fitted to the replicates of a result explains them."""
     line = _replicates(result).fitted
     if line is None:
-        return "The published line: one of these labels takes two raters and subsets whose alpha differs"
+        return "Published line: a line of these labels needs two raters, and subsets with different alphas"
     return (
         f"α explains {percent_text(line.explained)} of the spread of mAP "
         f"(ρ = {alpha_text(line.correlation)}; published: ρ = 0.92)"

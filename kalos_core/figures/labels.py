@@ -285,7 +285,7 @@ def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
     for numbers in beside.values():
         last = np.append(numbers, np.full(len(values) - len(raters), np.nan))
         values = np.block([[values, last[:, None]], [last[None], np.full((1, 1), np.nan)]])
-    return square_heatmap([*raters, *beside], values, "answers alike", title)
+    return square_heatmap([*raters, *beside], values, "equal answers", title)
 
 
 def teams_title(result: TeamComparison, question: int = 0) -> str:

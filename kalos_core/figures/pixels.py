@@ -235,7 +235,7 @@ def plot_ratio(result: PixelAgreement) -> go.Figure:
         [curve(at, result.ratio, rater_colour(0), "", hover, mode="lines+markers")],
         ratio_title(result.ratio),
         "least number of raters",
-        "share of what anybody marked",
+        "share of all marked pixels",
         320,
         xaxis={"dtick": 1, "zeroline": False},
         yaxis_range=[0, 1.04],

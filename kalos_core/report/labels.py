@@ -93,13 +93,13 @@ def alike(found: RaterAccuracy) -> Figure:
         if found.reference:
             beside[plain(found.reference)] = found.to_reference
         values = np.column_stack([found.accuracy, *beside.values()])
-        form = Matrix("Answers alike", raters, [*raters, *beside], values, show=alpha_text)
+        form = Matrix("Share of equal answers", raters, [*raters, *beside], values, show=alpha_text)
     else:
         rows = [
             Row(raters[at], alpha_text(found.to_majority[at]), float(found.to_majority[at]))
             for at in _least(found.to_majority)
         ]
-        label = _cut("Answers alike with the majority", found.to_majority)
+        label = _cut("Share of answers equal to the majority", found.to_majority)
         form = Ranked(label, ("rater", "share of answers"), rows)
     return captioned("accuracy", form, rater_accuracy_title(found), plot=partial(plot_rater_accuracy, found))
 

@@ -469,7 +469,7 @@ def directions(found: ConvergenceStudy) -> Figure:
     from kalos_core.figures.directions import directions_title
 
     names, values = names_of(found.raters), np.asarray(found.directions.mean(axis=0))
-    label = "mAP: the rater of the row as ground truth, that of the column as detections"
+    label = "mAP: row rater as ground truth, column rater as detections"
     form: Form = (
         Matrix(label, names, names, values, heads=("ground truth", "detections"), show=points_text)
         if len(names) <= MOST_COLUMNS

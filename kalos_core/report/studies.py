@@ -66,8 +66,8 @@ Examples: TypeAlias = Mapping[str, Mapping[str, Drawing]]
 """Rater -> variation type -> drawing."""
 
 LOCAL = (
-    "Nothing is said per rater: a rater's name stands for different people on different images (as the reading "
-    "sessions of LIDC do), and a number for it would mix them."
+    "There are no results per rater: a rater's name stands for different people on different images (as with the "
+    "reading sessions of LIDC), and a number for it would mix them."
 )
 """Reason why there is no table, page or matrix of raters."""
 
