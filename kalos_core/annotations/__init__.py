@@ -1,9 +1,9 @@
-"""`Annotations`, the frozen table of all annotations of all raters, and how readers make one.
+"""`Annotations`, the frozen table of all annotations of all raters, and the functions that readers build it with.
 
-* the table: `Annotations`, and a line about it: `overview`
-* what readers hand over: `RawTable` (one entry per annotation), `Source` (images, raters, classes, who is assigned),
-  and `build_annotations`, which checks both; `OnInvalid` says what becomes of shapes that cannot be used;
-  `warn_of_silent_raters` where nobody said who was assigned
+* table: `Annotations`, and a summary of it: `overview`
+* input from readers: `RawTable` (one entry per annotation), `Source` (images, raters, classes, assignment), and
+  `build_annotations`, which checks both; `OnInvalid` controls shapes that cannot be used; `warn_of_silent_raters` for
+  sources without assignment
 * `Account`: what a reader left out, did not use or assumed
 * columns of names and ids: `as_name`, `id_array`, `object_array`
 """

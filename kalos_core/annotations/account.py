@@ -1,4 +1,4 @@
-"""What a reader made of a file: records read, left out and why, and what was in them that it does not use."""
+"""Summary of what a reader took from a file: records read, records left out and why, and unused contents."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 from kalos_core.display import number_of
 
 PREDICTIONS = "predictions"
-"""Why a record may be left out that needs no warning: nobody takes a model for a rater."""
+"""Reason for leaving out a record that needs no warning, since a model is no rater."""
 
 
 @dataclass
 class Account:
-    """Counts of a reader, kept in `Annotations.account` and in the JSON of every command.
+    """Counts of a reader, available as `Annotations.account` and in the JSON of every command.
 
     Parameters
     ----------
     read : int
-        Records that became annotations.
+        Number of records that became annotations.
     left_out : Counter of str
-        Why -> how many records: they are in no number.
+        Reason -> number of records left out, which affect no result.
     unused : Counter of str
-        What of records was not used though other tools give it a meaning -> in how many.
+        Unused part of records that has a meaning in other tools -> number of records with it.
     notes : list of str
-        What was assumed: columns that were guessed, marks that were taken for something else.
+        Assumptions, such as guessed columns or marks with an assumed meaning.
 
     Examples
     --------
@@ -43,19 +43,19 @@ class Account:
     notes: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> None:
-        """Add a note, unless it is there already."""
+        """Add a note unless it is already present."""
         if text not in self.notes:
             self.notes.append(text)
 
     def warning(self, source: str) -> str | None:
-        """What to warn of; None where nothing could change a number."""
+        """Return a warning; None if nothing was lost that could change a result."""
         said = self.passed_over()
         if not said:
             return None
         return " ".join([f"{source}: {number_of(self.read, 'record')} became annotations.", *said])
 
     def passed_over(self) -> list[str]:
-        """A sentence for what was left out, and one for what was not used; none where nothing could change a number."""
+        """Return sentences on what was left out and what was not used; empty if nothing could change a result."""
         lost = [f"{count:,} {why}" for why, count in self.left_out.items() if why != PREDICTIONS]
         passed = [f"{name} of {number_of(count, 'record')}" for name, count in self.unused.items() if count]
         parts = [("Left out", lost), ("Not used", passed)]
@@ -63,7 +63,7 @@ class Account:
 
     @classmethod
     def of_parts(cls, parts: Iterable[Account]) -> Account:
-        """The account of several parts of one source.
+        """Merge the accounts of several parts of one source.
 
         Examples
         --------
@@ -81,7 +81,7 @@ class Account:
         return whole
 
     def record(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the account as a mapping for JSON."""
         return {
             "read": self.read,
             "left_out": dict(self.left_out),

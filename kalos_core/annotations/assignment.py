@@ -1,8 +1,8 @@
-"""Who is assigned to what: images, classes of a rater, and single exclusions.
+"""Assignment of raters: images, classes of a rater, and single exclusions.
 
-An *exclusion* (image, rater, category) says that a rater is not assigned to annotate every object of a class on an
-image, as LVIS does with ``not_exhaustive_category_ids``. What they annotated of it nonetheless is a value like any
-other; that they annotated nothing says nothing.
+An *exclusion* (image, rater, category) means that a rater is not assigned to annotate every object of a class on an
+image, as with ``not_exhaustive_category_ids`` in LVIS. Their annotations of that class there are normal values, but a
+missing annotation has no meaning.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from kalos_core.arrays import expand_runs
 def assigned_any_class(
     assigned: NDArray[np.bool_], limits: NDArray[np.bool_] | None, excluded: NDArray[np.intp], categories: int
 ) -> NDArray[np.bool_]:
-    """(I, R) True where a rater is assigned to an image and to at least one class on it.
+    """(I, R) whether a rater is assigned to an image and to at least one class on it.
 
     Parameters
     ----------
     assigned : (I, R) bool
     limits : (R, K) bool or None
-        Classes each rater is assigned to; None for all.
+        Classes that each rater is assigned to; None for all.
     excluded : (X, 3) int
-        Distinct image, rater, category.
+        Distinct triples of image, rater and category.
     categories : int
-        K
+        K, the number of categories.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def assigned_any_class(
 def comparable_images(
     assigned: NDArray[np.bool_], limits: NDArray[np.bool_] | None, excluded: NDArray[np.intp], categories: int
 ) -> NDArray[np.bool_]:
-    """(I,) True where at least two raters are assigned to a common class; parameters as in `assigned_any_class`.
+    """(I,) whether at least two raters are assigned to a common class; parameters as in `assigned_any_class`.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def comparable_images(
     if limits is None and not len(excluded):
         return np.asarray(assigned.sum(axis=1) >= 2)
     allowed = _allowed(limits, assigned.shape[1], categories)
-    # few sets of raters share the images: never a table of all images and classes
+    # images share few distinct sets of raters; this avoids a table of all images and classes
     teams, team = np.unique(assigned, axis=0, return_inverse=True)
     common = ((teams.astype(np.float32) @ allowed.astype(np.float32)) >= 2).sum(axis=1)[team.reshape(-1)]
     if len(excluded):
@@ -80,7 +80,7 @@ def assigned_per_annotation(
     category: NDArray[np.intp],
     categories: int,
 ) -> NDArray[np.bool_]:
-    """(N, R) True where a rater is assigned to the image and class of an annotation; see `assigned_any_class`.
+    """(N, R) whether a rater is assigned to the image and class of an annotation; see `assigned_any_class`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A table of annotations some images at a time, so that what is computed on the way does not grow with the table."""
+"""Processing of annotations in blocks of images, so that temporary memory does not grow with the table."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from kalos_core.shapes import ShapeColumn
 from kalos_core.shapes.borrowed import Borrowed
 
 AT_ONCE = 1 << 16
-"""About so many annotations are worked on at a time."""
+"""Approximate number of annotations processed at a time."""
 
 Take = Callable[[ShapeColumn, NDArray[np.intp]], ShapeColumn]
 
 
 class ByImage:
-    """The rows of a table by image: whole images are taken out without a look at the others.
+    """Rows of a table by image; whole images can be extracted without scanning the others.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ class ByImage:
         self._exclusions = np.searchsorted(annotations.excluded[:, 0], every_image)
 
     def rows(self, first: int, last: int) -> NDArray[np.intp]:
-        """The annotations of the images from `first` to before `last`, image after image."""
+        """Return rows of the annotations on images from `first` up to but excluding `last`, image after image."""
         return self.order[self.start[first] : self.start[last]]
 
     def table(self, first: int, last: int, take: Take = Borrowed) -> Annotations:
-        """The images from `first` to before `last` as a table, with its rows as `rows` says, without crowd regions.
+        """Return the images from `first` up to but excluding `last` as a table, without crowd regions.
 
-        `take`: what makes their column of shapes of that of all and some rows.
+        Its rows are in the order of `rows`. `take` selects rows of a shape column.
         """
         given, rows = self.annotations, self.rows(first, last)
         excluded = given.excluded[self._exclusions[first] : self._exclusions[last]]
@@ -61,7 +61,7 @@ class ByImage:
         return replace(given, **fields)
 
     def blocks(self, size: int = AT_ONCE) -> Iterator[tuple[int, int]]:
-        """The first image of each block, and the one after its last; `size`: about how many annotations it has.
+        """Yield the first image of each block and the one after its last; `size` is the approximate annotation count.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""From what a reader found to the columns of `Annotations`: every check of every record in one place."""
+"""Checks of all records from a reader, and their conversion to the columns of `Annotations`."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from kalos_core.options import Option
 from kalos_core.shapes import ShapeColumn
 
 OUTSIDE_TOLERANCE = 0.01
-"""Pixels by which an annotation may pass the edge of its image before it is counted as reaching beyond."""
+"""Pixels by which an annotation may cross the edge of its image without counting as outside."""
 
 
 OnInvalid = Annotated[
     Literal["raise", "skip"],
     Option(
         "Annotations that cannot be used",
-        "Annotations whose shape cannot be used.",
+        "What happens to annotations whose shape cannot be used.",
         choices={"raise": "an error that names them", "skip": "they are left out with a warning and counted"},
     ),
 ]
 
 EXPECTED = {"image": "an image of the source", "rater": "a rater of the source", "category": "a category of the source"}
-"""What stands in a column of codes, for messages."""
+"""Expected content of each column of codes, for messages."""
 
 
 @dataclass
 class RawTable:
-    """What a reader found, one entry per annotation, before any check. Absent values are None.
+    """Unchecked records from a reader, one entry per annotation. Absent values are None.
 
-    `attributes` are mappings of names to numbers, truth values or text. Fields of shapes are those of `SHAPE_FIELDS`;
-    `Annotations.from_rows` says how each is written.
+    `attributes` are mappings of names to numbers, booleans or text. Shape fields are those of `SHAPE_FIELDS`, in the
+    formats of `Annotations.from_rows`.
     """
 
     image: list[Any] = field(default_factory=list)
@@ -64,41 +64,41 @@ class RawTable:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Source:
-    """What a reader knows of its source besides the annotations themselves. I images, R raters.
+    """Properties of a reader's source other than the annotations. I images, R raters.
 
     Parameters
     ----------
     name : str
-        Of the file or folder, for messages.
+        Name of the file or folder, for messages.
     images, files : sequences (I,)
         Ids and file names.
     raters : sequence (R,) of str
     categories : mapping
-        The source's keys -> class names, in the order of the vocabulary.
+        Keys in the source -> class names, in the order of the vocabulary.
     image_size : sequence (I,) of (width, height)
-        In pixels, NaN where unknown.
+        In pixels; NaN if unknown.
     assigned : sequence (I,)
-        Names of the raters who are assigned to each image, None for every rater.
+        Names of the raters assigned to each image; None for all raters.
     assigned_categories : mapping, optional
-        Rater -> names of the classes the rater is assigned to; a rater that is not named: all classes.
+        Rater -> names of the classes assigned to them; raters that are not listed have all classes.
     exclusions : sequence of (image, rater, class name), optional
     person, session : sequences (R,), optional
     raters_are_local : bool
     crowds : sequence (I,) of int, optional
     slice_positions : sequence (I,) of arrays or None, optional
     pixel_spacing : sequence (I,) of float, optional
-        These as in `Annotations` and `Annotations.from_rows`.
+        As in `Annotations` and `Annotations.from_rows`.
     account : Account
-        What else the reader met; completed and warned of here.
+        Account of the reader; completed here, and a source of warnings.
     on_invalid : "raise" or "skip"
         With "skip", annotations whose shape cannot be used are left out, named in a warning and counted in
-        `Annotations.skipped`; any other fault is still an error.
+        `Annotations.skipped`. Other faults still raise an error.
     own_id : str
-        What is expected where two annotations have the same id.
+        Expected value in the message for duplicate ids.
     describe : callable, optional
-        Row of the raw table -> the name of its record, for messages.
+        Row of the raw table -> name of its record, for messages.
     problems : Problems, optional
-        What the reader itself found; all of it is raised together.
+        Problems found by the reader; all problems are raised together.
     """
 
     name: str
@@ -124,12 +124,12 @@ class Source:
 
     @property
     def class_names(self) -> list[str]:
-        """The class vocabulary, each name once."""
+        """Class vocabulary, each name once."""
         return list(dict.fromkeys(self.categories.values()))
 
 
 def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list[str]]:
-    """The fields of `Annotations`, and what to warn of. Raises one `InputError` that names every unusable record."""
+    """Return the fields of `Annotations`, and warnings. Raises one `InputError` that names every unusable record."""
     name_of = source.describe or (lambda row: f"record {row + 1} (id {repr_of(table.id[row])})")
     problems = source.problems or Problems(source.name)
     codes = _vocabulary_codes(source)
@@ -160,7 +160,7 @@ def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list
         messages.append(said)
     outside = reaching_outside(shapes, image_size[columns["image"]])
     if outside.any():
-        own = source.describe is not None  # then the ids may be numbers that the reader made
+        own = source.describe is not None  # the ids may be numbers made by the reader
         ids = f"ids {listed(columns['id'][outside])}"
         names = listed(map(name_of, kept[outside].tolist())) if own else ids
         number = f"{outside.sum():,} annotations"
@@ -187,7 +187,7 @@ def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list
 
 
 def _vocabulary_codes(source: Source) -> dict[str, dict[Any, int]]:
-    """Column -> what may stand in it -> code."""
+    """Column -> accepted key -> code."""
     of_class = _codes(source.class_names)
     return {
         "image": _codes(source.images),
@@ -201,7 +201,7 @@ def _codes(vocabulary: Sequence[Hashable]) -> dict[Any, int]:
 
 
 def _encode_assignment(source: Source, problems: Problems) -> NDArray[np.bool_]:
-    """(I, R) True where a rater is in the list of an image, or the image has none."""
+    """(I, R) whether a rater is in the list of an image, or the image has no list."""
     code = _codes(source.raters)
     assigned = np.zeros((len(source.images), len(source.raters)), np.bool_)
     rows: list[int] = []
@@ -230,7 +230,7 @@ def _check_assignment(
     describe: Callable[[int], str],
     problems: Problems,
 ) -> None:
-    """Every annotation is by a rater who is assigned to its image and to its class."""
+    """Check that every annotation is by a rater who is assigned to its image and class."""
     rater, category = columns["rater"], columns["category"]
     stray = _refused(assigned, columns["image"], rater)
     problems.add_all(stray, describe, "a rater in its image's list", lambda row: f"rater {table.rater[row]!r}")
@@ -245,7 +245,7 @@ def _check_assignment(
 
 
 def _refused(allowed: NDArray[np.bool_], row_code: NDArray[np.intp], column_code: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Annotations whose cell of `allowed` is False; unknown codes (-1) are a fault of their own."""
+    """Return annotations whose cell of `allowed` is False; unknown codes (-1) are reported separately."""
     known = np.flatnonzero((row_code >= 0) & (column_code >= 0))
     return known[~allowed[row_code[known], column_code[known]]]
 
@@ -280,7 +280,7 @@ def _encode(
 def _encode_attributes(
     given: list[Any], describe: Callable[[int], str], problems: Problems
 ) -> dict[str, NDArray[np.object_]]:
-    """Name -> (N,) values, None where an annotation has none."""
+    """Name -> (N,) values; None if an annotation has none."""
     rows = [row for row, entry in enumerate(given) if entry is not None]
     strange = [row for row in rows if not _are_attributes(given[row])]
     problems.add_all(
@@ -302,7 +302,7 @@ def _are_attributes(entry: Any) -> bool:
 
 
 ATTRIBUTE = (str, bool, int, float, np.bool_, np.integer, np.floating)
-"""Types of values of an attribute."""
+"""Types of attribute values."""
 
 
 def _encode_exclusions(source: Source, problems: Problems) -> NDArray[np.intp]:
@@ -338,7 +338,7 @@ def _check_ids(ids: list[Any], own_id: str, describe: Callable[[int], str], prob
 
 
 def _category_limits(source: Source, problems: Problems) -> NDArray[np.bool_] | None:
-    """(R, K) True where a rater is assigned to a class; None if every rater is assigned to all."""
+    """(R, K) whether a rater is assigned to a class; None if every rater is assigned to all."""
     if not source.assigned_categories:
         return None
     row, column = _codes(source.raters), _codes(source.class_names)
@@ -357,7 +357,7 @@ def _category_limits(source: Source, problems: Problems) -> NDArray[np.bool_] | 
 
 
 def reaching_outside(shapes: Mapping[str, ShapeColumn], size: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(N,) True where a shape reaches beyond its image of that size (N, 2)."""
+    """(N,) whether a shape extends beyond its image of size (N, 2)."""
     outside = np.zeros(len(size), np.bool_)
     for column in shapes.values():
         bounds = column.outline_bounds()

@@ -1,4 +1,4 @@
-"""What callers name and number, as columns of the table: names, ids, and codes into a vocabulary."""
+"""Columns of names, ids, and codes into a vocabulary."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from kalos_core.arrays import object_array as object_array
 from kalos_core.errors import InputError, is_hashable, listed, repr_of
 
 TEXT = np.dtypes.StringDType()
-"""Text of any length without a Python object for each: half the memory, and indexing gives `str` all the same."""
+"""Variable-length text without a Python object per entry; uses half the memory, and indexing returns `str`."""
 
 CODES = {"image": "images", "rater": "raters", "category": "categories"}
-"""Columns of codes -> the vocabulary they point into."""
+"""Columns of codes -> their vocabularies."""
 
 NAMES = ("images", "files", "raters", "categories", "person", "session")
 
@@ -30,17 +30,17 @@ AXES = {
     "assigned": "IR",
     "assigned_categories": "RK",
 }
-"""Array of a table -> what its axes count: N annotations, I images, R raters, K categories, 2 numbers."""
+"""Array of a table -> meaning of its axes: N annotations, I images, R raters, K categories, 2 numbers."""
 
 
 def id_array(ids: ArrayLike | Sequence[Any]) -> NDArray[Any]:
-    """Ids as int64 where all are whole numbers, as they are where NumPy holds them as text, else as Python objects."""
+    """Convert ids to int64 if all are integers, keep NumPy text, and otherwise use Python objects."""
     if isinstance(ids, np.ndarray) and np.issubdtype(ids.dtype, np.integer):
         return ids.astype(np.int64, copy=False)
     if isinstance(ids, np.ndarray) and ids.dtype == TEXT:
         return ids
     entries: list[Any] = list(ids) if isinstance(ids, Iterable) else [ids]
-    if set(map(type, entries)) == {int}:  # nearly always: as fast as that goes
+    if set(map(type, entries)) == {int}:  # the common case, and the fastest
         whole = min(entries) >= -(1 << 63) and max(entries) < 1 << 63
     else:
         whole = all(
@@ -51,7 +51,7 @@ def id_array(ids: ArrayLike | Sequence[Any]) -> NDArray[Any]:
 
 
 def as_name(value: Any) -> Any:
-    """Names are text: a whole number as text, nothing for blanks and NaN, and anything else as it is, to be refused.
+    """Convert a name to text: integers become text, blanks and NaN None; other values are returned for rejection.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def as_name(value: Any) -> Any:
 
 
 def names_of(given: Sequence[Any] | None, used: list[Any], what: str) -> list[str]:
-    """A vocabulary: the names given, each once, or without any those in use, in order of first occurrence.
+    """Return a vocabulary: the given names, checked to be unique, or else the names in use in order of occurrence.
 
     Examples
     --------
@@ -88,12 +88,12 @@ def names_of(given: Sequence[Any] | None, used: list[Any], what: str) -> list[st
 
 
 def distinct(values: Iterable[Any]) -> list[Any]:
-    """The values other than None, each once, in order of first occurrence; what cannot be a key is left out."""
+    """Return distinct values in order of first occurrence, without None and unhashable values."""
     return list(dict.fromkeys(value for value in values if value is not None and is_hashable(value)))
 
 
 def repeated(values: Iterable[Any]) -> list[Any]:
-    """The values that occur more than once, each once.
+    """Return the distinct values that occur more than once.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def repeated(values: Iterable[Any]) -> list[Any]:
 
 
 def positions(chosen: ArrayLike | None, size: int, what: str) -> NDArray[np.intp]:
-    """Codes among 0 to `size` - 1 that a mask or a list of codes chooses, in its order; None chooses all.
+    """Convert a mask or codes below `size` to codes, in the given order; None selects all.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def positions(chosen: ArrayLike | None, size: int, what: str) -> NDArray[np.intp
 
 
 def new_codes(kept: NDArray[np.intp], size: int) -> NDArray[np.intp]:
-    """(size,) code of each old code once only the `kept` remain, in that order; -1 for the others.
+    """(size,) new code of each old code after only `kept` remain, in that order; -1 for the others.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def new_codes(kept: NDArray[np.intp], size: int) -> NDArray[np.intp]:
 
 
 def codes_in(vocabulary: Iterable[Any], names: Iterable[Any]) -> NDArray[np.intp]:
-    """(M,) code of each name in a vocabulary, -1 for those it does not have.
+    """(M,) code of each name in a vocabulary; -1 if missing.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def codes_in(vocabulary: Iterable[Any], names: Iterable[Any]) -> NDArray[np.intp
 
 
 def exclusion_triples(exclusions: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
-    """Exclusions as image, rater name, class name.
+    """Convert exclusions to triples of image, rater name and class name.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def exclusion_triples(exclusions: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
 
 
 def by_image(values: Mapping[Hashable, ArrayLike], images: Sequence[Any]) -> list[NDArray[np.float64] | None]:
-    """The numbers of each image, in the order of `images`; None where it has none."""
+    """Return the numbers of each image, in the order of `images`; None if it has none."""
     return [
         as_array(values[key], "slice_positions", np.float64, "numbers") if key in values else None for key in images
     ]

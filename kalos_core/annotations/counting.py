@@ -1,4 +1,4 @@
-"""A data set in one line, as papers list theirs."""
+"""Summary of a data set in one row, as in papers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @checked
 def overview(annotations: Annotations | Sharded[Annotations]) -> pd.DataFrame:
-    """How large a data set is and how many raters each image has (KαLOS Table 1, label convergence Table 1).
+    """Count images, annotations, classes and raters of a data set (KαLOS Table 1, label convergence Table 1).
 
     Parameters
     ----------
@@ -30,24 +30,24 @@ def overview(annotations: Annotations | Sharded[Annotations]) -> pd.DataFrame:
         One row:
 
         ==========================  ===================================================================
-        ``images``                  all, annotated or not
-        ``annotations``             all
-        ``categories``              of the vocabulary
-        ``annotated_categories``    that occur
-        ``raters``                  of the vocabulary
-        ``raters_per_image``        mean over images of the raters assigned to an image; NaN without images
-        ``least_raters``            of an image
-        ``most_raters``             of an image
-        ``comparable_images``       with two raters who are assigned to a common class: agreement is defined there
-        ``empty_images``            that nobody annotated
+        ``images``                  number of images, annotated or not
+        ``annotations``             number of annotations
+        ``categories``              classes in the vocabulary
+        ``annotated_categories``    classes that occur
+        ``raters``                  raters in the vocabulary
+        ``raters_per_image``        mean number of raters assigned to an image; NaN without images
+        ``least_raters``            least number of raters of an image
+        ``most_raters``             greatest number of raters of an image
+        ``comparable_images``       images with two raters assigned to a common class, where agreement is defined
+        ``empty_images``            images that no rater annotated
         ``annotations_per_image``   mean over images; NaN without images
-        ``shapes``                  the kinds, separated by commas
+        ``shapes``                  kinds of shapes, separated by commas
         ==========================  ===================================================================
 
     Raises
     ------
     InputError
-        For anything but `Annotations`.
+        If the input is not `Annotations`.
 
     Examples
     --------
@@ -96,6 +96,6 @@ def overview(annotations: Annotations | Sharded[Annotations]) -> pd.DataFrame:
 
 
 def _counted(annotations: Annotations) -> tuple[int, NDArray[np.intp], int, tuple[str, ...]]:
-    """Number of annotations, the classes that occur, number of images with annotations, and kinds of shapes."""
+    """Number of annotations, distinct classes, number of annotated images, and kinds of shapes."""
     annotated = len(np.unique(annotations.image))
     return len(annotations), np.unique(annotations.category), annotated, tuple(annotations.shapes)

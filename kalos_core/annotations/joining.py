@@ -1,4 +1,4 @@
-"""Tables of annotations end to end, and as flat arrays that can be stored."""
+"""Concatenation of annotation tables, and their conversion to flat arrays for storage."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from kalos_core.shapes.joining import column_arrays, column_of, join_columns
 
 OTHERS = ("image_size", "assigned", "crowds", "skipped", "excluded")
 CROWD = "crowd_"
-"""What the arrays of crowd regions are named with in front."""
+"""Prefix of the arrays of crowd regions."""
 
 ATTRIBUTES = "attributes.json"
-"""The array of attributes: their JSON as bytes; with a dot, as names of shapes, which few need."""
+"""Name of the array of attributes, which holds JSON as bytes; has a dot, like names of shape arrays."""
 
 
 def join(tables: Sequence[Annotations]) -> Annotations:
-    """Tables of different images end to end, with the same raters in the same order; classes are sorted by name.
+    """Concatenate tables of different images with the same raters in the same order; sorts classes if they differ.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def _join_crowds(tables: Sequence[Annotations]) -> Annotations | None:
 
 
 def to_arrays(annotations: Annotations) -> dict[str, NDArray[Any]]:
-    """A table with flat shapes and ids that are text or numbers as arrays, which `from_arrays` reads.
+    """Convert a table with flat shapes and text or number ids to arrays for `from_arrays`.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def to_arrays(annotations: Annotations) -> dict[str, NDArray[Any]]:
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Annotations:
-    """The table that `to_arrays` took apart."""
+    """Rebuild the table from the arrays of `to_arrays`."""
     kinds: dict[str, dict[str, NDArray[Any]]] = {}
     crowds = {name[len(CROWD) :]: array for name, array in arrays.items() if name.startswith(CROWD)}
     arrays = {name: array for name, array in arrays.items() if not name.startswith(CROWD)}
@@ -136,13 +136,13 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Annotations:
 
 
 def attributes_from(stored: NDArray[np.uint8]) -> dict[str, Any]:
-    """Name -> (N,) values, of the array of attributes."""
+    """Name -> (N,) values, from the array of attributes."""
     found: dict[str, Any] = json.loads(stored.tobytes())
     return found
 
 
 def _storable(ids: NDArray[Any]) -> NDArray[Any]:
-    """Ids as numbers, or as text of one length."""
+    """Convert ids to numbers, or to fixed-length text."""
     if ids.dtype.kind == "i":
         return ids
     return ids.astype("S") if ids.dtype == object else ids.astype(f"S{int(np.strings.str_len(ids).max(initial=1))}")

@@ -1,6 +1,6 @@
-"""All annotations of all raters as one frozen table of flat arrays.
+"""Annotations of all raters as one frozen table of flat arrays.
 
-Letters used in shapes throughout the library: N annotations, I images, R raters, K categories, P pairs, U units.
+Letters for shapes throughout the library: N annotations, I images, R raters, K categories, P pairs, U units.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AssignedRule = Literal["all", "drew"]
-"""Who is assigned to an image: every rater, or those who annotated something there."""
+"""Rule of assignment to an image: all raters, or those who annotated something there."""
 
 UNSAID = (
     "{source}: it is not said who was assigned{where}, and {count} of {total} images have annotations of some raters "
-    "only: the others are taken as assigned, so that an image a rater never saw counts as 'saw it and annotated "
-    "nothing', which lowers alpha. Pass assigned={{image: [raters]}}, assigned='all' if everybody saw every image, or "
-    "assigned='drew' to count only those who annotated something in an image (then agreement on absence is lost)."
+    "only. The other raters count as assigned, so an image that a rater never saw counts as 'saw it and annotated "
+    "nothing', which lowers alpha. Pass assigned={{image: [raters]}}, assigned='all' if all raters saw all images, or "
+    "assigned='drew' to count only raters who annotated something on an image (agreement on absence is then lost)."
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Annotations(Result):
-    """All annotations of all raters, with the vocabularies their codes point into.
+    """Annotations of all raters, with the vocabularies of their codes.
 
-    Build one with `read_coco`, `from_rows` or `kalos_core.fiftyone.read_annotations`; the constructor takes codes
-    and checks that they fit.
+    Build one with `read_coco`, `from_rows` or `kalos_core.fiftyone.read_annotations`. The constructor takes codes and
+    checks that they are consistent.
 
     Figures: ``"raters"``.
 
@@ -68,49 +68,49 @@ class Annotations(Result):
     image, rater, category : (N,) int
         Codes into `images`, `raters` and `categories`.
     id : (N,) int64, object or text (`numpy.dtypes.StringDType`)
-        The source's annotation ids; unique. They decide ties that nothing else decides.
+        Unique annotation ids of the source. They break ties that nothing else breaks.
     shapes : dict of shape columns
         Key as in `kalos_core.shapes.SHAPE_KINDS`, such as ``"box"``, each of length N.
     images : (I,) object
-        The source's image ids, in the source's order.
+        Image ids of the source, in the order of the source.
     files : (I,) object
-        File name of each image, "" where unknown.
+        File name of each image; "" if unknown.
     raters : (R,) object
-        Rater names: the rows of the reliability matrix.
+        Rater names, the rows of the reliability matrix.
     categories : (K,) object
         Class names.
     image_size : (I, 2) float64
-        Width and height in pixels, NaN where unknown.
+        Width and height in pixels; NaN if unknown.
     assigned : (I, R) bool
-        Who is assigned to an image, whether they annotated anything or not.
+        Whether a rater is assigned to an image, with or without annotations.
     assigned_categories : (R, K) bool, optional
-        Which classes a rater is assigned to; None means all.
+        Whether a rater is assigned to a class; None means all classes.
     excluded : (X, 3) int, optional
-        Codes of an image, a rater and a category: that rater is not assigned to annotate every such object on that
-        image. What they annotated of it counts, that they annotated nothing does not.
+        Codes of image, rater and category: the rater is not assigned to annotate every such object on the image.
+        Their annotations count, but missing ones do not.
     person, session : (R,) object, optional
-        Person behind each rater and their pass over the data; `raters` and "" unless given.
+        Person behind each rater and their pass over the data; by default `raters` and "".
     raters_are_local : bool
-        True where a rater means nothing beyond its image (LIDC's reading sessions).
+        True if a rater has no identity beyond its image (LIDC's reading sessions).
     crowds : (I,) int, optional
-        Crowd regions of each image that were read and kept out.
+        Number of crowd regions of each image that were read and excluded.
     crowd_regions : Annotations, optional
-        Those of them that can be compared, as a table of their own with the same vocabularies (what these do not name,
-        or by a rater not assigned there, is left out). Agreement does not read it: a region stands for many objects
-        and corresponds to none of them, so that what other raters annotated one by one inside of it counts as theirs
-        alone, and lowers alpha. For mAP they are ignored regions, as in COCO.
+        Crowd regions that can be compared, as a separate table with the same vocabularies. Regions with unknown names
+        or by a rater not assigned there are left out. Agreement does not use them: a region represents many objects
+        and corresponds to none of them. Annotations of other raters inside it therefore have no counterpart, which
+        lowers alpha. For mAP they are ignored regions, as in COCO.
     skipped : (I,) int, optional
-        Annotations of each image that were left out because their shape cannot be used (``on_invalid="skip"``).
+        Number of annotations of each image that were left out because of an unusable shape (``on_invalid="skip"``).
     attributes : mapping name -> (N,) object, optional
-        What raters said of their annotations besides the class, such as a malignancy from 1 to 5: numbers, truth values
-        or text, None where nothing. `attribute_agreement` compares them; nothing else reads them. Shards hold none.
+        Properties of annotations besides the class, such as a malignancy from 1 to 5: numbers, booleans or text; None
+        if missing. Only `attribute_agreement` uses them. Shards do not keep them.
     account : Account, optional
         What the reader of the file left out, did not use or assumed.
 
     Raises
     ------
     InputError
-        If lengths differ, a code is out of range, or an annotation's rater was not assigned to its image or class.
+        If lengths differ, a code is out of range, or an annotation's rater is not assigned to its image or class.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class Annotations(Result):
             object.__setattr__(self, "crowd_regions", self._with_own_vocabularies(self.crowd_regions))
 
     def _with_own_vocabularies(self, crowds: Annotations) -> Annotations | None:
-        """The crowd regions whose image, rater and class this table names too; None where none is left."""
+        """Restrict crowd regions to the images, raters and classes of this table; None if none is left."""
         codes = [
             codes_in(getattr(self, vocabulary), getattr(crowds, vocabulary))[getattr(crowds, name)]
             for name, vocabulary in CODES.items()
@@ -254,12 +254,12 @@ class Annotations(Result):
         problems.raise_if_any()
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays of `AXES` by name, without those that are None."""
+        """Arrays of `AXES` by name, without those that are None."""
         arrays = {name: getattr(self, name) for name in AXES}
         return {name: array for name, array in arrays.items() if array is not None}
 
     def taken(self, **chosen: NDArray[np.intp] | slice) -> dict[str, Any]:
-        """The arrays and attributes of the chosen entries of some axes of `AXES`, with the codes of this table.
+        """Take entries along some axes of `AXES` from all arrays and attributes; codes are unchanged.
 
         Examples
         --------
@@ -281,7 +281,7 @@ class Annotations(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the table in one line."""
         return (
             f"Annotations({number_of(len(self), 'annotation')} of {number_of(len(self.raters), 'rater')} on "
             f"{number_of(len(self.images), 'image')}, "
@@ -318,62 +318,64 @@ class Annotations(Result):
         pixel_spacing: Mapping[Hashable, float] | None = None,
         on_invalid: OnInvalid = "raise",
     ) -> Annotations:
-        """Annotations from records, one per annotation.
+        """Build annotations from records, one per annotation.
 
         Parameters
         ----------
         rows : iterable of mappings
-            ``image``, ``rater``, ``category``, and shapes of one or several kinds; ``id`` is optional (1, 2, ...
-            otherwise), and so is ``attributes``, a mapping of names to numbers, truth values or text. Whole numbers as
-            names of raters or categories become text.
+            ``image``, ``rater``, ``category``, and shapes of one or several kinds. Optional are ``id`` (default 1, 2,
+            ...) and ``attributes``, a mapping of names to numbers, booleans or text. Integer names of raters or
+            categories become text.
 
-            ``box`` is x, y, width, height in pixels; one that is absent is the bounds of the annotation's other shape.
-            ``polygon`` is a list of rings, each x1, y1, x2, y2, ... or a list of (x, y). ``mask`` is COCO's
-            ``{"size": [height, width], "counts": ...}``, compressed or not, or an array (height, width) of truth
-            values, always of the whole image. ``keypoints`` is COCO's x1, y1, v1, x2, ... (v = 0: not labelled, 1 or
-            2: labelled), or a list of (x, y, v) or of (x, y), None or NaN where one is not labelled; every annotation
-            of a table has the same number of them.
-
-            ``volume`` is a list of contours ``{"z": mm, "points": [[x, y], ...], "inclusion": True}``: each in one of
-            the `slice_positions` of its image, x and y in pixels, several to a slice if need be; what a contour with
-            ``inclusion`` False encloses is a hole in its slice. ``cuboid`` is ``{"location": [x, y, z], "dimensions":
-            [x, y, z], "rotation": [x, y, z]}``, or these nine numbers in a row: centre, sizes along its own axes, and
-            angles in radians as in `kalos_core.shapes.Cuboids`; without a rotation it stands straight.
+            * ``box`` is x, y, width, height in pixels. A missing box is the bounds of the annotation's other shape.
+            * ``polygon`` is a list of rings, each x1, y1, x2, y2, ... or a list of (x, y).
+            * ``mask`` is COCO's ``{"size": [height, width], "counts": ...}``, compressed or not, or a boolean array
+              (height, width); it always covers the whole image.
+            * ``keypoints`` is COCO's x1, y1, v1, x2, ... (v = 0: not labelled, 1 or 2: labelled), or a list of (x, y,
+              v) or (x, y), with None or NaN for points that are not labelled. All annotations of a class have the same
+              number of keypoints.
+            * ``volume`` is a list of contours ``{"z": mm, "points": [[x, y], ...], "inclusion": True}``. Each lies in
+              one of the `slice_positions` of its image, with x and y in pixels; a slice may have several. A contour
+              with ``inclusion`` False encloses a hole in its slice.
+            * ``cuboid`` is ``{"location": [x, y, z], "dimensions": [x, y, z], "rotation": [x, y, z]}``, or these nine
+              numbers in a row: centre, sizes along its own axes, and angles in radians as in
+              `kalos_core.shapes.Cuboids`. Without a rotation it is axis-aligned.
         images, raters, categories : sequences, optional
-            The vocabularies in the order wanted; by default what occurs, in order of first occurrence. Name images
-            here that nobody annotated.
+            Vocabularies in the order wanted; by default the values that occur, in order of first occurrence. List
+            images here that have no annotations.
         image_size : mapping image -> (width, height), optional
         assigned : mapping image -> rater names, "all" or "drew", optional
-            Who was assigned; an image that is not named: every rater. ``"all"``: every rater to every image, so that
-            one who annotated nothing in an image saw nothing there; ``"drew"``: on each image those who annotated
-            something there, so that agreement on absence is lost. Unless given, ``"all"``, with a warning where some
-            raters of an image annotated nothing.
+            Assignment of raters. In a mapping, images that are not listed have all raters. ``"all"`` assigns every
+            rater to every image, so missing annotations mean that nothing was seen. ``"drew"`` assigns the raters who
+            annotated something on an image, so agreement on absence is lost. By default ``"all"``, with a warning if
+            some raters of an image annotated nothing.
         assigned_categories : mapping rater -> class names, optional
-            A rater that is not named is assigned to all classes.
+            Raters that are not listed are assigned to all classes.
         exclusions : triples (image, rater, class name), optional
-            Classes a rater is not assigned to annotate completely on an image.
+            Classes that a rater is not assigned to annotate completely on an image.
         person, session : sequences (R,), optional
         raters_are_local : bool
         slice_positions : mapping image -> positions in mm, optional
-            Where the slices of a scan lie along its third axis; needed for volumes.
+            Positions of the slices of a scan along its third axis; needed for volumes.
         pixel_spacing : mapping image -> mm per pixel, optional
         on_invalid : "raise" or "skip"
-            Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+            Whether annotations with an unusable shape raise an error, or are left out with a warning and counted in
+            `skipped`.
 
         Warns
         -----
         KalosWarning
-            If it is not said who was assigned to an image, and it has annotations of some raters only; or if
-            annotations reach beyond their image.
+            If the assignment to an image is unknown and it has annotations of some raters only; or if annotations
+            extend beyond their image.
 
         Raises
         ------
         InputError
-            Naming every offending record: without image, rater, category or shape, with coordinates that are not
-            finite, a box without width or height, a ring of fewer than three points, run lengths that do not fill
-            their image, a mask of another size than the image, another number of keypoints than most, a contour
-            outside of its slice or next to every slice, a cuboid without length in one of its dimensions, or an id
-            used twice.
+            If a record is invalid; the message names all of them. Invalid are records without image, rater, category or
+            shape; coordinates that are not finite; a box without width or height; a ring of fewer than three points;
+            run lengths that do not fill their image; a mask of another size than the image; an unusual number of
+            keypoints; a contour outside the image area or off all slices; a cuboid with a dimension of zero; and
+            duplicate ids.
 
         Examples
         --------
@@ -431,14 +433,14 @@ class Annotations(Result):
         return made
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row an annotation, in the order of the table.
+        """Return one row for each annotation, in the order of the table.
 
         Returns
         -------
         DataFrame
-            ``id``, ``image`` and ``file``, ``rater``, ``person`` and ``session``, ``category``, all by name, and where
-            there are boxes ``x``, ``y``, ``width`` and ``height`` in pixels (NaN for an annotation without one). Other
-            shapes are in `shapes`. Attributes follow by their names, but for those that a column has already.
+            ``id``, ``image`` and ``file``, ``rater``, ``person`` and ``session``, ``category``, all by name. If there
+            are boxes, also ``x``, ``y``, ``width`` and ``height`` in pixels (NaN for an annotation without one). Other
+            shapes are in `shapes`. Attributes follow by name, except those that equal an existing column.
 
         Examples
         --------
@@ -459,21 +461,21 @@ class Annotations(Result):
         images: ArrayLike | None = None,
         raters: ArrayLike | Sequence[str] | None = None,
     ) -> Annotations:
-        """A part of the table, in the order given.
+        """Select a part of the table, in the given order.
 
         Parameters
         ----------
         rows : (N,) bool or ints, optional
-            Annotations to keep. Who was assigned where stays as it is.
+            Annotations to keep. The assignment of raters does not change.
         images : (I,) bool or codes, optional
-            Images to keep; their annotations come with them.
+            Images to keep, with their annotations.
         raters : (R,) bool, codes or names, optional
             Raters to keep, with their annotations.
 
         Returns
         -------
         Annotations
-            With `images` and `raters` cut down to those kept; `categories` stay.
+            `images` and `raters` are restricted to those kept; `categories` are unchanged.
         """
         chosen_rows = positions(rows, len(self), "rows")
         chosen_images = positions(images, len(self.images), "images")
@@ -505,7 +507,7 @@ class Annotations(Result):
 
     @cached_property
     def image_rank(self) -> NDArray[np.intp]:
-        """(I,) position of each image in the order of all ids as text, which random draws follow.
+        """(I,) position of each image when all ids are sorted as text, for reproducible random draws.
 
         Examples
         --------
@@ -517,17 +519,17 @@ class Annotations(Result):
 
     @cached_property
     def assigned_any_class(self) -> NDArray[np.bool_]:
-        """(I, R) True where a rater is assigned to an image and to at least one class on it."""
+        """(I, R) whether a rater is assigned to an image and to at least one class on it."""
         return assigned_any_class(self.assigned, self.assigned_categories, self.excluded, len(self.categories))
 
     @cached_property
     def comparable_images(self) -> NDArray[np.bool_]:
-        """(I,) True where at least two raters are assigned to a common class: only there agreement is defined."""
+        """(I,) whether at least two raters are assigned to a common class, so that agreement is defined."""
         return comparable_images(self.assigned, self.assigned_categories, self.excluded, len(self.categories))
 
     @property
     def assigned_per_annotation(self) -> NDArray[np.bool_]:
-        """(N, R) True where a rater is assigned to the image and the class of an annotation."""
+        """(N, R) whether a rater is assigned to the image and the class of an annotation."""
         return assigned_per_annotation(
             self.assigned, self.assigned_categories, self.excluded, self.image, self.category, len(self.categories)
         )
@@ -536,7 +538,7 @@ class Annotations(Result):
 def _lists_of_raters(
     assigned: Mapping[Hashable, Sequence[str]] | str | None, table: RawTable
 ) -> Mapping[Hashable, Sequence[str]]:
-    """Names of raters by image, as given or as it is said who they are; images that are not named: every rater."""
+    """Rater names by image, from a mapping or a rule; images that are not listed have all raters."""
     if isinstance(assigned, Mapping):
         return assigned
     if assigned not in (None, "all", "drew"):
@@ -551,13 +553,13 @@ def _lists_of_raters(
 
 
 def warn_of_silent_raters(annotations: Annotations, unsaid: NDArray[np.bool_], source: str) -> None:
-    """Warn where it was taken for granted that raters saw an image in which they annotated nothing.
+    """Warn if raters without annotations on an image count as assigned only by default.
 
     Parameters
     ----------
     annotations : Annotations
     unsaid : (I,) bool
-        Images of which nobody said who was assigned.
+        Images whose assignment is unknown.
     source : str
         Name of the file or folder, for the message.
     """
@@ -571,7 +573,7 @@ def warn_of_silent_raters(annotations: Annotations, unsaid: NDArray[np.bool_], s
 
 
 def build_annotations(table: RawTable, source: Source) -> Annotations:
-    """Check what a reader found and turn it into `Annotations`; every reader ends here.
+    """Check the input of a reader and convert it to `Annotations`; used by all readers.
 
     Parameters
     ----------
@@ -581,7 +583,7 @@ def build_annotations(table: RawTable, source: Source) -> Annotations:
     Raises
     ------
     InputError
-        Naming every record that cannot be used.
+        If records cannot be used; the message names all of them.
     """
     fields, messages = check_records(table, source)
     annotations = Annotations(**fields)

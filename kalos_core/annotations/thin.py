@@ -1,4 +1,4 @@
-"""Tables that only say who annotated which image: all that sums per image need of annotations."""
+"""Tables reduced to who annotated which image, as needed for sums per image."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kalos_core.annotations.table import Annotations
 
 
 def annotated_classes(annotations: Annotations) -> NDArray[np.int32]:
-    """(I, R) a class that each rater annotated in each image, -1 without any.
+    """(I, R) a class that each rater annotated on each image; -1 if there are none.
 
     Examples
     --------
@@ -25,13 +25,13 @@ def annotated_classes(annotations: Annotations) -> NDArray[np.int32]:
 
 
 def thinned(annotations: Annotations, classes: NDArray[np.int32]) -> Annotations:
-    """The table with one annotation for each rater and image that have one, without its shape.
+    """Reduce a table to one annotation without shape for each rater and image that have any.
 
     Parameters
     ----------
     annotations : Annotations
     classes : (I, R) int
-        As of `annotated_classes`.
+        See `annotated_classes`.
 
     Examples
     --------

@@ -1,16 +1,16 @@
-"""Which similarity tells signal from chance, and from which threshold on: observed against expected distances.
+"""Calibration of similarities and thresholds, from observed and expected distances.
 
-Distances (1 - similarity) occur here and nowhere else.
+Distances (1 - similarity) occur in this package only.
 
-* the answer: `calibrate` -> `Calibration`, a `Separation` for each similarity
-* what it means for what is in use: `threshold_advice` -> `ThresholdAdvice`
+* calibration: `calibrate` -> `Calibration`, with a `Separation` for each similarity
+* advice on the similarity and threshold in use: `threshold_advice` -> `ThresholdAdvice`
 * sizes of annotations: `SIZES`, `size_classes`
 * distances: `observed_distances`, `expected_distances`, `draw_references`
-* annotations of two images: `relative_column`, `COORDINATES`
-* densities and where they cross: `Sample`, `GRID`, `densities`, `has_density`, `crossings`, `do_cross`,
+* relative coordinates: `relative_column`, `COORDINATES`
+* densities and their crossings: `Sample`, `GRID`, `densities`, `has_density`, `crossings`, `do_cross`,
   `kolmogorov_smirnov`, `once_each`
-* what is plotted of distances: `Shares`, `distance_shares`, `distance_curve`, `DISTANCE_EDGES`
-* when a threshold is not to be trusted: `LEAST_KS`, `WIDEST_INTERVAL`, `ENDS`, `LEAST_DISTANCES`
+* plots of distances: `Shares`, `distance_shares`, `distance_curve`, `DISTANCE_EDGES`
+* limits of trusted thresholds: `LEAST_KS`, `WIDEST_INTERVAL`, `ENDS`, `LEAST_DISTANCES`
 """
 
 from kalos_core.calibration.advice import ThresholdAdvice as ThresholdAdvice

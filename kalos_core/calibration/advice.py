@@ -1,4 +1,4 @@
-"""What a calibration means for the similarity and the threshold that are in use."""
+"""Advice on the similarity and threshold in use, from a calibration."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from kalos_core.options import checked
 
 @dataclass(frozen=True, eq=False)
 class ThresholdAdvice:
-    """The similarity in use beside what else was calibrated.
+    """Comparison of the similarity in use with the other calibrated ones.
 
     Parameters
     ----------
     similarity, threshold : str, float
-        In use.
+        Similarity and threshold in use.
     calibrated : float
-        The threshold that separates signal from chance best for this similarity; NaN where none is to be trusted.
+        Threshold that separates signal from chance best for this similarity; NaN if none is trusted.
     fits : bool
-        Whether `threshold` lies in its interval; so too where there is none.
+        Whether `threshold` lies in the interval of `calibrated`; True if no threshold is trusted.
     better : str or None
-        Another similarity whose KS is significantly larger and whose threshold is to be trusted: that of largest KS.
+        Another similarity with a significantly larger KS and a trusted threshold: the one with the largest KS.
     difference : float
-        KS of `better` minus KS of `similarity`; where there is none, of the next best other one; NaN without another.
+        KS of `better` minus KS of `similarity`; without `better`, of the next best similarity; NaN if there is none.
     difference_interval : (2,) float64
-        95 % bootstrap interval, both on the same draws of images; NaN without a bootstrap.
+        95 % bootstrap interval, with both on the same draws of images; NaN without a bootstrap.
     text : str
-        All of it in one or two sentences.
+        Advice in one or two sentences.
     short : str
-        What it comes to, in a few words.
+        Advice in a few words.
     settings : dict or None
-        ``similarity`` and ``threshold`` of a new run that follows the advice; None where nothing is to change.
+        ``similarity`` and ``threshold`` of a new run that follows the advice; None if no change is advised.
     """
 
     similarity: str
@@ -54,7 +54,7 @@ class ThresholdAdvice:
 
 @checked
 def threshold_advice(calibration: Calibration, similarity: str, threshold: float) -> ThresholdAdvice:
-    """Whether another similarity separates signal from chance significantly better, and which threshold to use.
+    """Check whether another similarity separates signal from chance significantly better, and which threshold to use.
 
     A paired difference of KS is significant if its 95 % interval lies above 0; without a bootstrap none is.
 
@@ -62,9 +62,9 @@ def threshold_advice(calibration: Calibration, similarity: str, threshold: float
     ----------
     calibration : Calibration
     similarity : str
-        In use; one of the calibration's.
+        Similarity in use; one of the calibration.
     threshold : float in [0, 1]
-        In use.
+        Threshold in use.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def threshold_advice(calibration: Calibration, similarity: str, threshold: float
     Raises
     ------
     InputError
-        For a similarity that was not calibrated.
+        If the similarity was not calibrated.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def threshold_advice(calibration: Calibration, similarity: str, threshold: float
 
 
 def _interval(found: Separation, own: Separation) -> NDArray[np.float64]:
-    """(2,) of the difference of KS; all similarities of a calibration are drawn alike."""
+    """(2,) interval of the difference of KS; all similarities of a calibration use the same draws."""
     if len(found.ks_replicates) != len(own.ks_replicates):
         return np.full(2, np.nan)
     return np.asarray(intervals((found.ks_replicates - own.ks_replicates)[:, None], own.images)[0])
@@ -131,7 +131,7 @@ def _of_similarities(
         return f"{own.name}, which is in use, has the largest KS of the similarities that were calibrated: {numbers}."
     by = f"KS {alpha_text(other.ks, 3)} against {alpha_text(own.ks, 3)}"
     if not has_interval(ends):
-        return f"Without an interval nobody can say whether {other.name} tells objects apart better: {by}."
+        return f"Without an interval it is unknown whether {other.name} tells objects apart better: {by}."
     by += f", a difference of {alpha_text(difference, 3)} {interval_text(ends, 3)}"
     verb = "tells" if is_better else "does not tell"
     return f"{other.name} {verb} objects apart significantly better than {own.name}, which is in use: {by}."
@@ -156,5 +156,5 @@ def _short(own: Separation, threshold: float, fits: bool, better: str | None) ->
 
 
 def _how(own: Separation) -> str:
-    """What is to be said of a calibration whose threshold nothing bounds."""
+    """Note for a calibration whose threshold has no interval."""
     return "" if has_interval(own.tau_interval) else " (calibrated without an interval)"

@@ -1,4 +1,4 @@
-"""From annotations to `Calibration`: which similarity tells signal from chance best, and from which threshold."""
+"""Calibration: compute which similarity separates signal from chance best, and from which threshold."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Named = str | Similarity | Rows
 
 
 def check_several(value: Any, name: str) -> Any:
-    """One similarity as it is, several as a tuple; names are looked up where annotations are compared."""
+    """Check one similarity or several, as a tuple; names are looked up when annotations are compared."""
     if value is None or isinstance(value, (str, Similarity)) or callable(value):
         return value
     return tuple(check_iterable(value, name, "the name of a similarity, or several"))
@@ -52,14 +52,12 @@ Similarities = Annotated[
 
 @dataclass(frozen=True)
 class CalibrationSettings(Settings):
-    """What `calibrate` takes: what is compared, with what, and how intervals are drawn."""
+    """Settings of `calibrate`."""
 
     similarities: Similarities = "auto"
     repeats: Annotated[
         int,
-        Option(
-            "Draws of chance", "How many times the raters of other images are drawn for each image and rater.", low=1
-        ),
+        Option("Draws of chance", "Number of random raters on other images, drawn for each image and rater.", low=1),
     ] = 1
     bootstrap: Replicates = 0
     seed: Seed = 0
@@ -68,43 +66,43 @@ class CalibrationSettings(Settings):
 
 @takes(CalibrationSettings)
 def calibrate(annotations: Annotations | Sharded[Annotations], settings: CalibrationSettings) -> Calibration:
-    """Which similarity tells the same object from another best, and from which threshold on (KαLOS §3.3, §7.2, §11).
+    """Find the similarity that separates matches from chance best, and its threshold (KαLOS §3.3, §7.2, §11).
 
-    Observed distances (1 - similarity) are those of an annotation to the nearest annotation of each other rater of its
-    image; expected ones those to the nearest annotation of a rater of another image, drawn at random. The best
-    similarity is the one with the largest Kolmogorov-Smirnov statistic between the two. Its threshold is 1 - tau*,
-    where tau* is the distance at which the density of expected distances overtakes that of observed ones.
+    Observed distances (1 - similarity) are from an annotation to the nearest annotation of each other rater on its
+    image. Expected distances are to the nearest annotation of a rater on another image, drawn at random. The best
+    similarity has the largest Kolmogorov-Smirnov statistic between the two. Its threshold is 1 - tau*, where tau* is
+    the distance at which the density of expected distances overtakes that of observed ones.
 
     Parameters
     ----------
     annotations : Annotations, or shards of them
-        References are drawn from all images, so that for each of the shards all others are read, one after the other:
-        few large shards are better than many.
+        References are drawn from all images, so each shard requires reading all others, one after the other: a few
+        large shards are better than many.
 
     Returns
     -------
     Calibration
-        The largest KS first, then by name. `Separation.trusted` and `Separation.why` say whether a tau* can be used.
+        Sorted by KS, largest first, then by name. `Separation.trusted` and `Separation.why` rate each tau*.
 
     Warns
     -----
     KalosWarning
-        Where the size of an image is unknown: boxes and polygons are then compared in pixels.
+        If the size of an image is unknown; boxes and polygons are then compared in pixels.
 
     Notes
     -----
-    Boxes, polygons and the keypoints of `oks` are relative to their own image as in the authors' code, from which the
-    paper's numbers come; masks stand on one grid that spans every image. Centroids (over the diagonal of the target's
-    image), poses and volumes (relative by definition), cuboids and functions of one's own decide for themselves;
-    `Separation.coordinates` says what was done. The paper takes 100 replicates. The draws are the same for every
-    similarity and every order of rows, images and raters.
+    Boxes, polygons and the keypoints of `oks` are relative to their own image, as in the authors' code that produced
+    the paper's numbers. Masks are resampled to one grid that spans every image. Centroids (over the diagonal of the
+    target's image), poses and volumes (relative by definition), cuboids and user functions define their own
+    coordinates. `Separation.coordinates` reports the coordinates used. The paper takes 100 replicates. The draws are
+    the same for every similarity and every order of rows, images and raters.
 
-    A rater who was assigned to an image and annotated nothing is at distance 1 from every annotation in it; a rater who
-    was assigned to no class at all is left out. Sizes are those of the target annotations only, against
-    annotations of any size: small below 32^2 and large above 96^2 pixels of an image of 640 x 480, scaled to the area
-    of the annotation's image.
+    A rater who was assigned to an image and annotated nothing is at distance 1 from every annotation in it. A rater who
+    was assigned to no class at all is excluded. Sizes are those of the target annotations only, against annotations of
+    any size: small below 32^2 and large above 96^2 pixels of an image of 640 x 480, scaled to the area of the
+    annotation's image.
 
-    Where tau* is NaN, which `Separation.reason` says (the public `kalos` package answers 0.5):
+    tau* is NaN in the following cases, with the reason in `Separation.reason` (the public `kalos` package returns 0.5):
 
     ======================================================  ==================================================
     distances                                               why
@@ -117,7 +115,8 @@ def calibrate(annotations: Annotations | Sharded[Annotations], settings: Calibra
     Raises
     ------
     InputError
-        For fewer than two raters or two images, no or an unknown similarity, one named twice, or other coordinates.
+        If there are fewer than two raters or two images, no similarity, an unknown one or one given twice, or unknown
+        `coordinates`.
 
     Examples
     --------
@@ -138,7 +137,7 @@ def calibrate(annotations: Annotations | Sharded[Annotations], settings: Calibra
     check_replicates(settings.bootstrap, len(known.images))
     check_comparable(known)
     look = partial(Look.of, measures=list(map(sent, measures)), coordinates=settings.coordinates)
-    seen = Look.merged(parts_of(annotations, look, "What is compared"), settings.coordinates)
+    seen = Look.merged(parts_of(annotations, look, "Coordinates"), settings.coordinates)
     _warn_of_sizes(known, seen.compared, settings.coordinates)
     image, rater = draw_for_raters(known, seen.present, settings.repeats, settings.seed)
     starts = starts_of(annotations, len(known.images))
@@ -164,7 +163,7 @@ def calibrate(annotations: Annotations | Sharded[Annotations], settings: Calibra
 
 
 def _measures_of(settings: CalibrationSettings, of: Annotations | Collection[str]) -> list[Similarity]:
-    """The similarities that are calibrated for annotations, or for kinds of shapes: one or several, each once."""
+    """Similarities to calibrate for annotations or kinds of shapes, each once."""
     chosen: Any = settings.similarities
     measures = [measure_for(similarity, of) for similarity in (chosen if isinstance(chosen, tuple) else [chosen])]
     names = [measure.name for measure in measures]
@@ -174,25 +173,25 @@ def _measures_of(settings: CalibrationSettings, of: Annotations | Collection[str
 
 
 def _warn_of_sizes(annotations: Annotations, compared: Sequence[Compared], coordinates: Coordinates) -> None:
-    """Warn where annotations of two images are compared in pixels though that was not asked for."""
+    """Warn if annotations of two images are compared in pixels without being requested."""
     if coordinates == "relative" and "pixels" in compared:
         unknown = np.asarray(np.isnan(annotations.image_size).any(axis=1))
         warn(
             f"coordinates: the sizes of {int(unknown.sum()):,} of {len(unknown):,} images are unknown "
             f"({listed(annotations.images[unknown])}), so annotations of two images are compared in pixels, not "
-            'relative to their images; give the sizes, or say coordinates="pixels"'
+            'relative to their images; give the sizes, or pass coordinates="pixels"'
         )
 
 
 def _best_first(found: list[Separation], settings: CalibrationSettings) -> Calibration:
-    """The result of `calibrate`."""
+    """Sort the separations into the result of `calibrate`."""
     found.sort(key=lambda one: (-one.ks if np.isfinite(one.ks) else np.inf, one.name))
     return Calibration(tuple(found), settings.repeats, settings.bootstrap, settings.seed, settings.coordinates)
 
 
 @dataclass(frozen=True, eq=False)
 class _Targets:
-    """Some target annotations: their distances, and why there may be none."""
+    """Distances of some target annotations, and the reason if there are none."""
 
     name: str
     observed: Sample
@@ -203,7 +202,7 @@ class _Targets:
 def _separation_of(
     distances: Distances, rank: NDArray[np.intp], name: str, compared: Compared, settings: CalibrationSettings
 ) -> Separation:
-    """One similarity: all annotations, and the annotations of each size. `rank`: as `Annotations.image_rank`."""
+    """Separation of one similarity, for all annotations and for each size; `rank` as in `Annotations.image_rank`."""
     # replicates do not depend on the order of images
     images, image = distinct_codes(rank[distances.image])
     size = distances.size
@@ -226,7 +225,7 @@ def _separation_of(
 
 
 def _sample(nearest: Nearest, image: NDArray[np.intp], kept: NDArray[np.bool_]) -> Sample:
-    """The distances of the targets kept (N,), with the image (N,) of each."""
+    """Distances of the selected targets (N,), with the image of each."""
     if kept.all():
         return Sample(nearest.distance, image[nearest.row])
     of_kept = kept[nearest.row]
@@ -266,7 +265,7 @@ def _separation(
 def _bootstrap(
     targets: list[_Targets], images: int, replicates: int, seed: int
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """KS (B,) and tau* (B,) of each in every replicate; all see the same draws, and no distance is drawn again."""
+    """KS (B,) and tau* (B,) of each target set by replicate, all with the same draws; distances are not recomputed."""
     found: list[list[NDArray[np.float64]]] = [[np.zeros((2, 0))] for _ in targets]
     for times in draws(images, replicates, seed) if images else ():
         for part, values in zip(targets, found, strict=True):
@@ -276,7 +275,7 @@ def _bootstrap(
 
 
 def _why_none(distances: Distances, name: str) -> str:
-    """Why there may be no target annotation at all."""
+    """Return the reason why there may be no target annotation."""
     size = distances.size
     if not len(size):
         return "there are no annotations"
@@ -288,13 +287,13 @@ def _why_none(distances: Distances, name: str) -> str:
 
 
 def _reason(targets: _Targets) -> str:
-    """Why tau* is NaN."""
+    """Return the reason why tau* is NaN."""
     for what, sample in (("observed", targets.observed), ("expected", targets.expected)):
         values = sample.value
         if not len(values):
             return targets.why_none
         if len(values) == 1:
-            return f"there is only one {what} distance, and no density of it"
+            return f"there is only one {what} distance, which has no density"
         if not has_density(values):
             return f"all {len(values):,} {what} distances are {values[0]:.3g}, and have no density"
     return "the densities of observed and expected distances have the same mode and do not cross"

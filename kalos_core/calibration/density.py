@@ -1,7 +1,7 @@
-"""How far two samples of distances are apart (KS), and where their densities cross (tau*); for many resamples at once.
+"""Separation of two samples of distances (KS) and crossing of their densities (tau*), for many resamples at once.
 
-B: resamples of the images; a resample says how often each image is in it. The sample itself is the one in which every
-image is once.
+B is the number of resamples of the images; a resample gives the multiplicity of each image. In the original sample,
+every image occurs once.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ BINS_A_BANDWIDTH = 30
 MOST_BINS_A_STEP = 64
 
 CERTAIN = 1e-12
-"""Share of a kernel's peak below which the rounding of a Fourier transform shows."""
+"""Share of a kernel's peak below which rounding errors of the Fourier transform matter."""
 
 REACH = 9.0
-"""Bandwidths beyond which a kernel is below that."""
+"""Bandwidths beyond which a kernel is below `CERTAIN`."""
 
 LEAST_VARIANCE = 1e-15
-"""All values are the same but for rounding."""
+"""Variance up to which all values are equal up to rounding."""
 
 EQUAL = 1e-9
-"""Relative difference of two peaks that is but rounding."""
+"""Relative difference up to which two peaks are equal."""
 
 AT_ONCE = 1 << 20
-"""Numbers in the temporary arrays of a block of resamples."""
+"""Size of temporary arrays for a block of resamples, in numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Sample:
 
 @checked
 def once_each(images: int) -> NDArray[np.float64]:
-    """(1, I) the resample in which every image is once."""
+    """(1, I) resample in which every image occurs once."""
     return np.ones((1, images))
 
 
@@ -64,23 +64,23 @@ def once_each(images: int) -> NDArray[np.float64]:
 def kolmogorov_smirnov(
     observed: Sample, expected: Sample, times: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The largest excess of the observed over the expected distribution function (KαLOS §7.2, Eq. 11).
+    """Compute the largest excess of the observed over the expected distribution function (KαLOS §7.2, Eq. 11).
 
-    The paper prints the absolute difference; observed distances that are the larger ones separate nothing.
+    The paper prints the absolute difference. Here, larger observed than expected distances do not count as separation.
 
     Parameters
     ----------
     observed, expected : Sample
         n and m values.
     times : (B, I)
-        How often each image is in each resample.
+        Multiplicity of each image in each resample.
 
     Returns
     -------
     ks : (B,) float64 in [0, 1]
-        NaN where a sample is empty.
+        NaN if a sample is empty.
     ks_at : (B,) float64 in [0, 1]
-        The smallest distance at which it is reached.
+        Smallest distance at which the excess is reached.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def kolmogorov_smirnov(
     [[nan], [nan]]
     """
     points = np.sort(observed.value)
-    points = points[np.append(points[1:] != points[:-1], True)[: len(points)]]  # the excess rises nowhere else
+    points = points[np.append(points[1:] != points[:-1], True)[: len(points)]]  # the excess can increase only here
     below = [_Below(sample, points, whole=bool((times == 1).all())) for sample in (observed, expected)]
     ks, at = np.full(len(times), np.nan), np.full(len(times), np.nan)
     size = max(AT_ONCE // max(len(observed.value) + len(expected.value), 1), 1)
@@ -106,16 +106,16 @@ def kolmogorov_smirnov(
 
 
 class _Below:
-    """How many values of a sample are at most as large as each of P ascending points; `whole`: of the sample itself."""
+    """Counts of sample values up to each of P ascending points; `whole` if only the original sample is needed."""
 
     def __init__(self, sample: Sample, points: NDArray[np.float64], whole: bool) -> None:
         order = None if whole else np.argsort(sample.value)
-        ordered = np.sort(sample.value) if order is None else sample.value[order]  # a tenth of the time of an order
+        ordered = np.sort(sample.value) if order is None else sample.value[order]  # ten times as fast as argsort
         self._image = None if order is None else sample.image[order]
         self._count, self._all = np.searchsorted(ordered, points, side="right"), len(ordered)
 
     def of(self, times: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """(B, P) in resamples (B, I), and (B,) how many values there are."""
+        """Return (B, P) counts in resamples (B, I), and (B,) total numbers of values."""
         if self._image is None:
             return np.broadcast_to(self._count, (len(times), len(self._count))), np.full(len(times), self._all)
         sums = np.zeros((len(times), self._all + 1))
@@ -125,7 +125,7 @@ class _Below:
 
 @checked
 def has_density(values: NDArray[np.float64]) -> bool:
-    """Whether a density of values (n,) can be estimated: there are two, and not all are the same.
+    """Check whether a density of values (n,) can be estimated: at least two values, not all the same.
 
     Examples
     --------
@@ -138,11 +138,11 @@ def has_density(values: NDArray[np.float64]) -> bool:
 
 @checked
 def densities(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Gaussian kernel densities on `GRID`, with Scott's bandwidth, from counts in fine bins.
+    """Estimate Gaussian kernel densities on `GRID` with Scott's bandwidth, from counts in fine bins.
 
-    A value is shared by its two nearest bins; the counts are convolved with the kernel by a Fourier transform. Where
-    the result is so small that the rounding of the transform shows, the kernels are summed directly: a crossing of two
-    densities may well lie far out in both tails.
+    Each value is split between its two nearest bins. The counts are convolved with the kernel by a Fourier transform.
+    Where the result is so small that rounding errors of the transform matter, the kernels are summed directly, since
+    two densities may cross far out in both tails.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def densities(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]
     Returns
     -------
     (B, 1000) float64
-        NaN where there are fewer than 2 values, or no two different ones.
+        NaN if there are fewer than 2 values, or no two different ones.
 
     Examples
     --------
@@ -192,10 +192,10 @@ def densities(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]
 
 @checked
 def crossings(observed: Sample, expected: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """tau*: where the density of expected distances overtakes that of observed ones (KαLOS §3.3, Eq. 5).
+    """Compute tau*, where the density of expected distances overtakes that of observed ones (KαLOS §3.3, Eq. 5).
 
-    The last point of `GRID` before the first crossing beyond the mode of the observed distances. If there is none, the
-    least sum of both densities between their modes.
+    This is the last point of `GRID` before the first crossing beyond the mode of the observed distances. Without a
+    crossing, it is the minimum of the sum of both densities between their modes.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def crossings(observed: Sample, expected: Sample, times: NDArray[np.float64]) ->
     Returns
     -------
     (B,) float64 in [0, 1]
-        NaN where a density cannot be estimated, or both have one mode and do not cross.
+        NaN if a density cannot be estimated, or both have the same mode and do not cross.
 
     Examples
     --------
@@ -219,11 +219,11 @@ def crossings(observed: Sample, expected: Sample, times: NDArray[np.float64]) ->
 
 @checked
 def do_cross(observed: Sample, expected: Sample) -> bool:
-    """Whether the densities of two samples cross beyond the mode of the first, so that tau* is not but a valley.
+    """Check whether the densities cross beyond the mode of the first, so that tau* is a true crossing.
 
     Examples
     --------
-    What is observed is nearer than chance, and the other way round:
+    Observed distances are smaller than expected ones, and the other way round:
 
     >>> rng = np.random.default_rng(0)
     >>> near, far = (Sample(rng.beta(a, 10 - a, 500), np.zeros(500, int)) for a in (3, 7))
@@ -236,7 +236,7 @@ def do_cross(observed: Sample, expected: Sample) -> bool:
 
 
 def find_crossings(observed: Sample, expected: Sample, times: NDArray[np.float64]) -> list[tuple[float, bool]]:
-    """tau* of each resample, NaN where undefined, and whether densities cross there; see `crossings`."""
+    """tau* of each resample, NaN if undefined, and whether the densities cross there; see `crossings`."""
     of_observed, of_expected = densities(observed, times), densities(expected, times)
     defined = np.isfinite(of_observed[:, 0]) & np.isfinite(of_expected[:, 0])
     return [
@@ -246,7 +246,7 @@ def find_crossings(observed: Sample, expected: Sample, times: NDArray[np.float64
 
 
 def _crossing(observed: NDArray[np.float64], expected: NDArray[np.float64]) -> tuple[float, bool]:
-    """Where on `GRID` two densities (1000,) cross, or the valley between their modes, and which; see `crossings`."""
+    """Point of `GRID` where two densities (1000,) cross, or the minimum between their modes, and which it is."""
     sign = np.sign(observed - expected)
     mode, other = _mode(observed), _mode(expected)
     change = np.flatnonzero(sign[1:] != sign[:-1])
@@ -260,14 +260,14 @@ def _crossing(observed: NDArray[np.float64], expected: NDArray[np.float64]) -> t
 
 
 def _mode(density: NDArray[np.float64]) -> int:
-    """Where on `GRID` a density is largest; of equal peaks the first, whatever the rounding."""
+    """Index on `GRID` of the largest density; the first of equal peaks, up to rounding."""
     return int(np.argmax(density >= density.max() * (1 - EQUAL)))
 
 
 def _scott(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(B,) bandwidths: standard deviation (ddof 1) times n^(-1/5); NaN where all values are the same."""
+    """(B,) bandwidths: standard deviation (ddof 1) times n^(-1/5); NaN if all values are the same."""
     images = times.shape[1]
-    centre = float(np.median(sample.value)) if len(sample.value) else 0.0  # what most values may be, exactly
+    centre = float(np.median(sample.value)) if len(sample.value) else 0.0  # exact if most values are the same
     away = sample.value - centre
     n = times @ np.bincount(sample.image, minlength=images)
     first, second = (times @ total(sample.image, powers, images) for powers in (away, away**2))
@@ -278,11 +278,11 @@ def _scott(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _binned(sample: Sample, bins: int, images: int) -> sparse.csr_array:
-    """(I, bins) values of each image, each shared by its two nearest bins in proportion to its nearness."""
+    """(I, bins) values of each image, each split between its two nearest bins in proportion to proximity."""
     from scipy import sparse  # slow to import, and needed here only
 
     by_image = np.argsort(sample.image, kind="stable")
-    position = sample.value[by_image].clip(0, 1) * (bins - 1)  # a bin beside the table would be beside its memory
+    position = sample.value[by_image].clip(0, 1) * (bins - 1)  # an index outside the table would corrupt memory
     where, entries = np.empty((len(position), 2), np.int32), np.empty((len(position), 2))
     where[:, 0] = np.minimum(position, bins - 2)
     where[:, 1] = where[:, 0] + 1
@@ -293,7 +293,7 @@ def _binned(sample: Sample, bins: int, images: int) -> sparse.csr_array:
 
 
 def _summed(counts: NDArray[np.float64], width: float, points: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(points,) the sum of unit-height kernels at each of the given bins, one by one."""
+    """(points,) sum of unit-height kernels at each of the given bins, computed directly."""
     if not len(points):
         return np.zeros(0)
     filled = np.flatnonzero(counts)

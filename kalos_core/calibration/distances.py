@@ -1,4 +1,4 @@
-"""How far each annotation is from the nearest annotation of another rater: in its own image, and in another one."""
+"""Distance of each annotation to the nearest annotation of another rater, on its own image and on another one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kalos_core.pairs import image_pairs
 from kalos_core.similarity import Similarity
 
 Block = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
-"""P pairs: rows (P,) and (P,), and targets (P, 1) or (P, 2): the nearest distances that a pair may decide."""
+"""P pairs: rows (P,) and (P,), and targets (P, 1) or (P, 2) whose nearest distance a pair may determine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +28,9 @@ class Nearest:
     Parameters
     ----------
     distance : (Q,) float64 in [0, 1]
-        1 - similarity; 1 where there is no annotation to be near to.
+        1 - similarity; 1 if there is no annotation to compare with.
     row : (Q,) int
-        The target's row of the annotations.
+        Row of the target annotation.
     """
 
     distance: NDArray[np.float64]
@@ -39,12 +39,12 @@ class Nearest:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """For each of N targets an image other than its own and a rater assigned there, drawn D times.
+    """D random draws, for each of N targets, of another image and a rater assigned there.
 
     Parameters
     ----------
     image, rater : (D, N) int
-        Codes.
+        Codes of images and raters.
     """
 
     image: NDArray[np.intp]
@@ -53,10 +53,11 @@ class Drawn:
 
 @checked
 def observed_distances(annotations: Annotations, measure: Similarity) -> Nearest:
-    """Each annotation's distance to the nearest one of each other rater of its image (KαLOS §3.3, §7.2).
+    """Compute each annotation's distance to the nearest one of each other rater on its image (KαLOS §3.3, §7.2).
 
-    A rater who was assigned to the image and has nothing there is at distance 1; one who is assigned to no class at
-    all is left out. Which classes the annotations have does not matter. Independent of the order of rows and raters.
+    A rater who was assigned to the image and annotated nothing there is at distance 1. A rater who is assigned to no
+    class at all is excluded. Classes of annotations are ignored. The result does not depend on the order of rows and
+    raters.
 
     Parameters
     ----------
@@ -66,11 +67,11 @@ def observed_distances(annotations: Annotations, measure: Similarity) -> Nearest
     Returns
     -------
     Nearest
-        A line an annotation and other rater, in the order of rows.
+        One entry for each annotation and other rater, in the order of rows.
 
     Examples
     --------
-    Bob is 0.2 away from Ann's annotation, and Cid, who was assigned too, annotated nothing.
+    Bob is 0.2 away from Ann's annotation; Cid, who was also assigned, annotated nothing.
 
     >>> from kalos_core.similarity import get_similarity
     >>> common = {"image": 1, "category": "cat"}
@@ -83,7 +84,7 @@ def observed_distances(annotations: Annotations, measure: Similarity) -> Nearest
     image, rater = annotations.image, annotations.rater
     others = annotations.assigned_any_class.sum(axis=1)[image] - 1
     start = run_starts(others)
-    rank = np.cumsum(annotations.assigned_any_class, axis=1) - 1  # of a rater among those assigned
+    rank = np.cumsum(annotations.assigned_any_class, axis=1) - 1  # of a rater among the assigned ones
 
     def slot(target: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.intp]:
         own, their = rank[image[target], rater[target]], rank[image[target], rater[other]]
@@ -99,16 +100,16 @@ def observed_distances(annotations: Annotations, measure: Similarity) -> Nearest
 
 @checked
 def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
-    """For each image and rater with annotations another image, uniformly, and a rater assigned there, uniformly.
+    """Draw another image and a rater assigned there, uniformly, for each image and rater with annotations.
 
-    Images and raters are drawn in the order of their names, so that a seed draws the same whatever the order of rows,
-    images or raters. Only images to which somebody is assigned can be drawn.
+    Images and raters are drawn in the order of their names, so that a seed gives the same draws for any order of rows,
+    images or raters. Only images with an assigned rater can be drawn.
 
     Parameters
     ----------
     annotations : Annotations
     repeats : int
-        D
+        D, the number of draws.
     seed : int
 
     Returns
@@ -136,16 +137,16 @@ def draw_references(annotations: Annotations, repeats: int, seed: int) -> Drawn:
 def draw_for_raters(
     annotations: Annotations, present: NDArray[np.bool_], repeats: int, seed: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """As `draw_references`, for each image and rater with annotations: (D, I, R) images and raters, -1 for the others.
+    """Draw as in `draw_references`, for each image and rater: (D, I, R) images and raters; -1 without annotations.
 
     Parameters
     ----------
     annotations : Annotations
-        Of which only images, raters and who was assigned are read.
+        Only images, raters and assignment are read.
     present : (I, R) bool
-        Who annotated something in an image.
+        Whether each rater annotated something on each image.
     repeats, seed : int
-        As of `draw_references`.
+        As in `draw_references`.
     """
     images_by_name, raters_by_name = np.argsort(annotations.image_rank), np.argsort(annotations.raters.astype(str))
     assigned = annotations.assigned_any_class[:, raters_by_name]
@@ -180,7 +181,9 @@ def expected_distances(
     coordinates: Coordinates = "relative",
     grid: tuple[int, int] | None = None,
 ) -> Nearest:
-    """Each annotation's distance to the nearest one of a rater of another image, 1 if none (KαLOS §3.3, §7.2).
+    """Compute each annotation's distance to the nearest one of a rater on another image (KαLOS §3.3, §7.2).
+
+    The distance is 1 if that rater has no annotation there.
 
     The target is the left side of the similarity.
 
@@ -189,26 +192,25 @@ def expected_distances(
     annotations : Annotations
     measure : Similarity
     references : Drawn
-        Of the first so many annotations, which are the targets: of all of them, unless others only are referred to.
+        References of the first annotations, which are the targets. Rows without references are only compared with.
     coordinates : "relative" or "pixels"
-        What annotations of two images are compared in; see `relative_column` for what relative means for each kind of
-        shape.
+        Coordinates for comparing annotations of two images; see `relative_column` for their meaning by kind of shape.
     grid : (int, int), optional
-        As of `relative_column`.
+        See `relative_column`.
 
     Returns
     -------
     Nearest
-        D * N lines: all annotations in the order of rows, once a draw.
+        D * N distances: all annotations in the order of rows, once for each draw.
 
     Raises
     ------
     InputError
-        For relative coordinates where the size of an annotation's image is unknown.
+        If coordinates are relative and the size of an annotation's image is unknown.
 
     Examples
     --------
-    Boxes of 10 x 10 and 10 x 8 pixels; the first fills a quarter of its image, the second all of it:
+    Boxes of 10 x 10 and 10 x 8 pixels; the first fills a quarter of its image, the second the whole image:
 
     >>> from kalos_core.similarity import get_similarity
     >>> common = {"rater": "ann", "category": "cat"}
@@ -244,7 +246,7 @@ def _column(annotations: Annotations, measure: Similarity) -> Any:
 
 
 def _best_similarity(measure: Similarity, column: Any, blocks: Iterable[Block], targets: int) -> NDArray[np.float64]:
-    """(targets,) the largest similarity of all pairs that may decide a target, 0 without any."""
+    """(targets,) largest similarity of all pairs for each target; 0 if there are none."""
     best = np.zeros(targets)
     for left, right, target in blocks:
         if measure.bound is None:
@@ -262,7 +264,7 @@ def _go_down(
     target: NDArray[np.intp],
     best: NDArray[np.float64],
 ) -> None:
-    """Compare pairs from the highest upper bound downwards, as long as a bound is above the best found."""
+    """Compare pairs from the highest upper bound downwards, while a bound exceeds the best value found."""
     assert measure.bound is not None
     bound = measure.bound(column, left, column, right)
     left_over = np.argsort(-bound, kind="stable")
@@ -279,15 +281,15 @@ def _go_down(
 
 
 def _first_of_each(target: NDArray[np.intp], first: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """(P,) which pairs come first at any of their targets (P, M); `first` is scratch space, overwritten."""
+    """(P,) whether a pair is the first at any of its targets (P, M); `first` is scratch space, overwritten."""
     position = np.arange(len(target))
-    first[target[::-1].ravel()] = np.repeat(position[::-1], target.shape[1])  # the last write wins: the first pair
+    first[target[::-1].ravel()] = np.repeat(position[::-1], target.shape[1])  # the first pair is written last
     chosen: NDArray[np.bool_] = (first[target] == position[:, None]).any(axis=1)
     return chosen
 
 
 def _raise(best: NDArray[np.float64], target: NDArray[np.intp], values: NDArray[np.float64]) -> None:
-    """Lift the best of every target to the values of its pairs; most are 0 and lift nothing."""
+    """Raise the best value of every target to the values of its pairs; most are 0 and are skipped."""
     some = np.flatnonzero(values)
     for column in target[some].T:
         np.maximum.at(best, column, values[some])

@@ -1,4 +1,4 @@
-"""What calibration computes of each table: what can be compared, and distances; and how they are merged."""
+"""Distances of single tables, and their merging for calibration."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from kalos_core.sharding import OneShard
 from kalos_core.similarity import Rows, Similarity, get_similarity
 
 SIZES = ("small", "medium", "large")
-"""Classes of size of COCO."""
+"""COCO size classes."""
 
 SIZE_EDGES = (32.0**2 / (640 * 480), 96.0**2 / (640 * 480))
-"""Shares of the image's area between them: COCO's areas in an image of 640 x 480 (KαLOS §9, §11)."""
+"""Limits between the sizes as shares of the image area: COCO's areas in an image of 640 x 480 (KαLOS §9, §11)."""
 
 SOLIDS = ("volume", "cuboid")
-"""Kinds of shape that have no area in an image."""
+"""Kinds of shape without an area in an image."""
 
 
 @checked
 def size_classes(annotations: Annotations, similarity: str | Similarity | Rows) -> NDArray[np.intp]:
-    """(N,) index in `SIZES` of each annotation, by the shape that is compared; -1 where its image's size is unknown.
+    """(N,) index in `SIZES` of each annotation, by the compared shape; -1 if its image's size is unknown.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def size_classes(annotations: Annotations, similarity: str | Similarity | Rows) 
 
     Examples
     --------
-    An image of 640 x 480, and one of a quarter of its area:
+    One image of 640 x 480, and one with a quarter of its area:
 
     >>> rows = [
     ...     {"image": image, "rater": "ann", "category": "cat", "box": [0, 0, side, side]}
@@ -67,7 +67,7 @@ def size_classes(annotations: Annotations, similarity: str | Similarity | Rows) 
 
 
 def _compared_in(annotations: Annotations, measure: Similarity, coordinates: Coordinates) -> Compared:
-    """What annotations of two images can be compared in: in pixels where relative coordinates are not known."""
+    """Coordinates for comparing annotations of two images; pixels if relative coordinates are unknown."""
     if not len(annotations):
         return coordinates
     kind, needs_size = relative_shape(measure.column(annotations))
@@ -79,16 +79,16 @@ def _compared_in(annotations: Annotations, measure: Similarity, coordinates: Coo
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What there is to be compared, before anything is: who annotated, and of each similarity in what, and how large.
+    """Summary of tables before comparison: who annotated, and coordinates and grids for each similarity.
 
     Parameters
     ----------
     present : (I, R) bool
-        Who annotated something in an image.
+        Whether each rater annotated something on each image.
     compared : list of Compared
-        What annotations of two images can be compared in.
+        Coordinates for comparing annotations of two images.
     grids : list of (int, int)
-        The grid that spans every image, of masks.
+        Grid for masks that spans every image.
     """
 
     present: NDArray[np.bool_]
@@ -97,7 +97,7 @@ class Look:
 
     @classmethod
     def of(cls, annotations: Annotations, measures: Sequence[str | Similarity], coordinates: Coordinates) -> Look:
-        """That of one table."""
+        """Summarise one table."""
         known = list(map(get_similarity, measures))
         present = np.zeros(annotations.assigned.shape, np.bool_)
         present[annotations.image, annotations.rater] = True
@@ -110,7 +110,7 @@ class Look:
 
     @classmethod
     def merged(cls, parts: Sequence[Look], coordinates: Coordinates) -> Look:
-        """That of all tables; one without annotations can be compared in the coordinates that were asked for."""
+        """Merge the summaries of all tables; a table without annotations accepts any coordinates."""
         compared = zip(*(part.compared for part in parts), strict=True)
         grids = zip(*(part.grids for part in parts), strict=True)
         return cls(
@@ -122,7 +122,7 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Distances:
-    """What one similarity finds of N annotations.
+    """Distances of N annotations by one similarity.
 
     Parameters
     ----------
@@ -130,9 +130,9 @@ class Distances:
     image : (N,) int
         Code of each annotation's image.
     size : (N,) int
-        As of `size_classes`.
+        See `size_classes`.
     kind : str
-        Of the shapes compared; "" without annotations.
+        Kind of the shapes compared; "" without annotations.
     """
 
     observed: Nearest
@@ -143,14 +143,14 @@ class Distances:
 
     @classmethod
     def of(cls, annotations: Annotations, measure: Similarity, expected: Nearest) -> Distances:
-        """Those of one table, and the distances to annotations of other images."""
+        """Compute the distances of one table, given those to annotations of other images."""
         kind = measure.kind_in(annotations) if len(annotations) else ""
         observed = observed_distances(annotations, measure)
         return cls(observed, expected, annotations.image, size_classes(annotations, measure), kind)
 
     @classmethod
     def merged(cls, parts: Sequence[Distances], starts: NDArray[np.intp]) -> Distances:
-        """Those of all tables, as of one with rows in the order of images; `starts`: the first image of each."""
+        """Merge distances as if from one table with rows in image order; `starts` is the first image of each table."""
         if len(parts) == 1:
             return parts[0]
         before = run_starts([len(part.size) for part in parts])
@@ -171,21 +171,21 @@ class Distances:
 
 @dataclass(frozen=True, eq=False)
 class DistancesTask:
-    """The distances of one table, to its own annotations and to those of other images, some of other shards.
+    """Task for the distances of one table to its own annotations and to those of other images, also of other shards.
 
     Parameters
     ----------
     measures : sequence of str or Similarity
     compared, grids : sequences
-        As of `Look`, of all shards.
+        See `Look`; for all shards.
     shards : sequence of OneShard
-        All of them; none where there is one table.
+        All shards; empty if there is one table.
     starts : (S + 1,) int
-        The first image of each, and how many there are.
+        Index of the first image of each shard, and the total number of images.
     number : int
-        Which of the shards it is.
+        Index of this shard.
     image, rater : (D, I, R) int
-        References of the images of this shard: numbers of images among all, and raters; -1 where nothing is compared.
+        References of the images of this shard: global image numbers, and raters; -1 if nothing is compared.
     """
 
     measures: Sequence[str | Similarity]
@@ -198,7 +198,7 @@ class DistancesTask:
     rater: NDArray[np.intp]
 
     def __call__(self, annotations: Annotations) -> list[Distances]:
-        """Distances by each similarity."""
+        """Return the distances for each similarity."""
         image = self.image[:, annotations.image, annotations.rater]
         rater = self.rater[:, annotations.image, annotations.rater]
         table, code = self._with_references(annotations, image, rater) if self.shards else (annotations, image)
@@ -213,7 +213,7 @@ class DistancesTask:
     def _with_references(
         self, annotations: Annotations, image: NDArray[np.intp], rater: NDArray[np.intp]
     ) -> tuple[Annotations, NDArray[np.intp]]:
-        """The table with what it is compared with behind it, and (D, N) the images of these in it."""
+        """The table with the annotations it is compared with appended, and (D, N) image codes of the references."""
         raters = len(annotations.raters)
         own, end = self.starts[self.number : self.number + 2]
         outside = (image < own) | (image >= end)

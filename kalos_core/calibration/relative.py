@@ -1,4 +1,4 @@
-"""Annotations in coordinates relative to their images, so that those of two images can be compared."""
+"""Coordinates relative to images, for comparing annotations of two images."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from kalos_core.similarity.base import check_image_sizes
 from kalos_core.similarity.keypoints import ScaledPoses
 
 COORDINATES = {
-    "relative": "over the width and height of their own image, as in the paper",
-    "pixels": "as they stand, with the left top corners of both images on each other",
+    "relative": "relative to the width and height of their own image, as in the paper",
+    "pixels": "in pixels, with the top left corners of both images aligned",
 }
-"""What annotations of two images are compared in, and what that means; see `calibrate`."""
+"""Coordinates for comparing annotations of two images, with their descriptions; see `calibrate`."""
 
 Coordinates = Annotated[
     Literal["relative", "pixels"],
@@ -34,30 +34,30 @@ Coordinates = Annotated[
 ]
 
 Compared = Literal["relative", "pixels", "own"]
-"""What they were compared in: "own" where the similarity itself says how, as centroids, poses and volumes do."""
+"""Coordinates that were used; "own" if the similarity defines them, as for centroids, poses and volumes."""
 
 
 def relative_shape(column: Any) -> tuple[bool, bool]:
-    """Whether `relative_column` brings a column to relative coordinates, and whether it needs the images' sizes."""
+    """Return whether `relative_column` converts a column, and whether it needs image sizes for that."""
     needs_size = isinstance(column, (Boxes, Polygons, ScaledPoses))
     return needs_size or isinstance(column, Masks), needs_size
 
 
 @checked
 def relative_column(annotations: Annotations, column: Any, grid: tuple[int, int] | None = None) -> Any:
-    """What a similarity compares, in coordinates relative to each annotation's image; None where it sees to that.
+    """Convert a column to coordinates relative to each annotation's image; None if the similarity handles this itself.
 
-    Boxes, polygons and keypoints are divided by the width and height of their image, as the authors' code does. Masks
-    are resampled to one grid, as wide as the widest image and as high as the highest one, so that masks of images of
-    one size stay as they are. Centroids (over the diagonal of the target's image), poses (N-MPJPE), volumes (on the
-    common grid of scans), cuboids and functions of one's own decide for themselves.
+    Boxes, polygons and keypoints are divided by the width and height of their image, as in the authors' code. Masks are
+    resampled to one grid, as wide as the widest image and as high as the highest one, so masks of images of one size do
+    not change. Centroids (over the diagonal of the target's image), poses (N-MPJPE), volumes (on the common grid of
+    scans), cuboids and user functions define their own coordinates.
 
     Parameters
     ----------
     annotations : Annotations
-    column : as `Similarity.column` makes it of them
+    column : result of `Similarity.column` for the annotations
     grid : (int, int), optional
-        Width and height of the grid of masks, where these are not all masks of a data set.
+        Width and height of the grid for masks, if these are not all masks of a data set.
 
     Returns
     -------
@@ -93,19 +93,19 @@ def relative_column(annotations: Annotations, column: Any, grid: tuple[int, int]
 
 
 def canvas_of(masks: Masks) -> tuple[int, int]:
-    """Width and height of the grid that spans all masks."""
+    """Return the width and height of the grid that spans all masks."""
     width, height = masks.size.max(axis=0, initial=1).tolist()
     return width, height
 
 
 def _scaled_polygons(polygons: Polygons, size: NDArray[np.float64]) -> Polygons:
-    """Polygons over the size (N, 2) of each one's image; what they enclose is scaled, not built anew."""
+    """Scale polygons by the size (N, 2) of each one's image; geometries are scaled, not rebuilt."""
     ring_of_point = np.repeat(np.arange(len(polygons.ring_start) - 1), np.diff(polygons.ring_start))
     owner_of_ring = np.repeat(np.arange(len(polygons)), np.diff(polygons.part_start))
     scaled = replace(polygons, points=polygons.points / size[owner_of_ring[ring_of_point]])
     points, owner = shapely.get_coordinates(polygons.geometries, return_index=True)
     enclosed = shapely.set_coordinates(polygons.geometries.copy(), points / size[owner])
-    broken = ~shapely.is_valid(enclosed)  # edges that touch, by rounding
+    broken = ~shapely.is_valid(enclosed)  # edges that touch due to rounding
     if broken.any():
         enclosed[broken] = shapely.buffer(enclosed[broken], 0)
     scaled.__dict__["geometries"] = enclosed
@@ -113,18 +113,18 @@ def _scaled_polygons(polygons: Polygons, size: NDArray[np.float64]) -> Polygons:
 
 
 def resampled(masks: Masks, width: int, height: int) -> Masks:
-    """Masks on one grid that spans each canvas: a cell is on where the pixel in its middle is.
+    """Resample masks to one grid that spans each canvas; a cell is on if the pixel at its centre is.
 
     Parameters
     ----------
     masks : Masks
     width, height : int
-        Of the grid.
+        Size of the grid.
 
     Returns
     -------
     Masks
-        Those of a canvas of that size as they are; a canvas of a whole fraction of it, pixel by pixel.
+        Unchanged for canvases of that size. A canvas of a whole fraction of it is scaled pixel by pixel.
 
     Examples
     --------
@@ -144,5 +144,5 @@ def resampled(masks: Masks, width: int, height: int) -> Masks:
 
 
 def _first_cell(edge: NDArray[np.intp], pixels: NDArray[np.intp], cells: int) -> NDArray[np.intp]:
-    """(T,) first of so many cells with its middle at or beyond the edge of so many pixels, in whole numbers."""
+    """(T,) first of `cells` grid cells whose centre is at or beyond an edge between `pixels` pixels, as integers."""
     return np.asarray(-((pixels - 2 * edge * cells) // (2 * pixels)))

@@ -1,4 +1,4 @@
-"""What `calibrate` returns: how far observed and expected distances are apart, for each similarity, and where."""
+"""Result of `calibrate`: separation of observed and expected distances for each similarity."""
 
 from __future__ import annotations
 
@@ -21,56 +21,56 @@ if TYPE_CHECKING:
 
 
 LEAST_KS = 0.5
-"""Below this largest gap the two distributions do not part: the least that the paper prints is .524 (Table 5)."""
+"""KS below which the two distributions are not separated; the least in the paper is .524 (Table 5)."""
 
 WIDEST_INTERVAL = 0.2
-"""An interval of tau* that is wider says little: the widest of the paper's is .12 (Table 5)."""
+"""Greatest width of a conclusive interval of tau*; the widest in the paper is .12 (Table 5)."""
 
 LEAST_DISTANCES = 20
-"""Observed distances with which a tau* is trusted."""
+"""Least number of observed distances for a trusted tau*."""
 
 ENDS = (0.005, 0.95)
-"""tau* outside of these is at an end of its scale: five steps of the grid, and an overlap of .05 at least."""
+"""Limits of tau* outside which it is at an end of its scale: five grid steps, and an overlap of at least .05."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Separation(Result):
-    """Observed against expected distances of one similarity, of all annotations or of those of one size.
+    """Observed and expected distances of one similarity, for all annotations or those of one size.
 
     Figures: ``"distances"``.
 
     Parameters
     ----------
     name : str
-        The similarity.
+        Name of the similarity.
     size : str
         ``"all"``, or the size of the target annotations: ``"small"``, ``"medium"`` or ``"large"``.
     observed : (n,) float64 in [0, 1]
         Distance (1 - similarity) of each annotation to each other rater of its image.
     expected : (m,) float64 in [0, 1]
-        Distance of each annotation to a rater of another image, drawn at random: chance.
+        Distance of each annotation to a rater on another image, drawn at random; represents chance.
     ks : float in [0, 1]
         Largest excess of the observed over the expected distribution function; NaN without distances.
     ks_at : float in [0, 1]
-        The distance at which it is reached.
+        Distance at which `ks` is reached.
     tau : float in [0, 1]
-        Distance from which on chance is the likelier explanation; NaN where it cannot be told.
+        Distance from which chance is the likelier explanation; NaN if undefined.
     reason : str
-        Why `tau` is NaN, "" where it is not.
+        Reason why `tau` is NaN; "" if it is defined.
     ks_interval, tau_interval : (2,) float64
         95 % bootstrap interval over images; NaN without a bootstrap.
     strata : mapping size -> Separation
-        The same for annotations of one size as targets, each against annotations of any size; empty within a stratum.
+        The same with annotations of one size as targets, against annotations of any size; empty within a stratum.
     coordinates : "relative", "pixels" or "own"
-        What annotations of two images were compared in; "own" where the similarity itself says how.
+        Coordinates for comparing annotations of two images; "own" if the similarity defines them.
     crosses : bool
-        Whether the densities cross at `tau`; else it is the valley between their modes.
+        Whether the densities cross at `tau`; otherwise it is the valley between their modes.
     plotted : tuple of Shares
-        `shares` where the distances themselves were dropped (`without_distances`), else empty.
+        `shares` if the distances themselves were dropped (`without_distances`), otherwise empty.
     ks_replicates : (B,) float64
-        KS of each replicate of the bootstrap; all similarities of a calibration see the same draws of images.
+        KS of each bootstrap replicate; all similarities of a calibration use the same draws of images.
     images : int
-        How many images have both observed and expected distances of these targets; intervals are those of so many.
+        Number of images with both observed and expected distances of these targets; intervals are based on them.
 
     Examples
     --------
@@ -101,34 +101,37 @@ class Separation(Result):
 
     @property
     def shares(self) -> tuple[Shares, ...]:
-        """What is plotted of the observed and of the expected distances."""
+        """Histograms and densities of the observed and the expected distances."""
         return self.plotted or (Shares.of(self.observed), Shares.of(self.expected))
 
     def without_distances(self) -> Separation:
-        """The same with `shares` in place of the distances: a few hundred numbers, whatever the size of the data."""
+        """Replace the distances by `shares`: a few hundred numbers for data of any size."""
         nothing = np.zeros(0)
         strata = {size: part.without_distances() for size, part in self.strata.items()}
         return replace(self, observed=nothing, expected=nothing, strata=strata, plotted=self.shares)
 
     @property
     def threshold(self) -> float:
-        """The least similarity at which annotations may correspond, τ*_s = 1 - τ*."""
+        """Least similarity at which annotations may correspond, τ*_s = 1 - τ*."""
         return 1 - self.tau
 
     @property
     def trusted(self) -> bool:
-        """Whether tau* can be used as it stands: there is nothing to say against it."""
+        """Whether tau* can be used, that is, `why` is empty."""
         return not self.why
 
     @property
     def why(self) -> str:
-        """What speaks against `tau`, as one line; "" if nothing does.
+        """Reasons not to trust `tau`, in one line; "" if there are none.
 
-        There is no tau* at all; the two distributions do not part (KS below `LEAST_KS`); their densities do not cross,
-        so that tau* is but a valley between their modes; tau* sits at an end of its scale (outside of `ENDS`); its
-        interval is wide (more than `WIDEST_INTERVAL`) or reaches such an end; there are few observed distances (fewer
-        than `LEAST_DISTANCES`).
-        Without a bootstrap there is no interval to look at.
+        The reasons are:
+
+        * there is no tau*
+        * the two distributions are not separated (KS below `LEAST_KS`)
+        * their densities do not cross, so tau* is the valley between their modes
+        * tau* is at an end of its scale (outside of `ENDS`)
+        * its interval is wide (more than `WIDEST_INTERVAL`) or reaches such an end; not checked without a bootstrap
+        * there are few observed distances (fewer than `LEAST_DISTANCES`)
 
         Examples
         --------
@@ -156,7 +159,7 @@ class Separation(Result):
             ),
             (
                 self.tau < low,
-                f"τ* = {self.tau:.3f} is at the end of its scale: only what is all but identical would count as the "
+                f"τ* = {self.tau:.3f} is at the end of its scale: only nearly identical shapes would count as the "
                 "same object",
             ),
             (
@@ -176,12 +179,12 @@ class Separation(Result):
 
     @property
     def threshold_interval(self) -> NDArray[np.float64]:
-        """(2,) that of tau, from the other end."""
+        """(2,) interval of `threshold`, from that of tau."""
         return 1 - self.tau_interval[::-1]
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         why = why_no_interval(self.ks_interval, self.images, len(self.ks_replicates))
         size = "" if self.size == "all" else f" of {self.size} annotations"
         tau = f"τ* = {self.tau:.3f}{bracketed(self.tau_interval)} (as a similarity: τ*_s = {self.threshold:.3f})"
@@ -191,7 +194,7 @@ class Separation(Result):
         return f"{self.name}{size}: {ks}, {found}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row, with the columns of `Calibration.to_pandas`."""
+        """Return one row, with the columns of `Calibration.to_pandas`."""
         return _table([self])
 
 
@@ -205,10 +208,10 @@ class Calibration(Result):
     ----------
     separations : sequence of Separation
     repeats : int
-        How many times the expected distances were drawn.
+        Number of draws of the expected distances.
     bootstrap, seed : int
     coordinates : "relative" or "pixels"
-        As asked for; each `Separation` says what it was compared in.
+        As requested; each `Separation` reports the coordinates it used.
 
     Examples
     --------
@@ -233,43 +236,43 @@ class Calibration(Result):
 
     @property
     def best(self) -> Separation:
-        """The similarity that separates signal from chance best."""
+        """Similarity that separates signal from chance best."""
         return self.separations[0]
 
     @property
     def names(self) -> list[str]:
-        """The similarities, in the same order."""
+        """Names of the similarities, in the same order."""
         return [found.name for found in self.separations]
 
     def __len__(self) -> int:
         return len(self.separations)
 
     def __contains__(self, name: object) -> bool:
-        """Whether a similarity of that name was calibrated."""
+        """Return whether a similarity of that name was calibrated."""
         return name in self.names
 
     def __iter__(self) -> Iterator[Separation]:
         return iter(self.separations)
 
     def __getitem__(self, name: str) -> Separation:
-        """The similarity of that name."""
+        """Return the separation of the similarity of that name."""
         return lookup({found.name: found for found in self.separations}, name, "similarity")
 
     def without_distances(self) -> Calibration:
-        """The same with what is plotted of the distances in their place; see `Separation.without_distances`."""
+        """Replace all distances by their histograms and densities; see `Separation.without_distances`."""
         return replace(self, separations=[found.without_distances() for found in self])
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each similarity, the largest KS first."""
+        """Return one row for each similarity, largest KS first."""
         return _table(self.separations)
 
     def strata_to_pandas(self) -> pd.DataFrame:
-        """A row for each similarity and size of targets."""
+        """Return one row for each similarity and size of targets."""
         return _table([found for whole in self.separations for found in whole.strata.values()])
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of all separations, one line each."""
         return "\n".join(map(str, self.separations))
 
 

@@ -1,4 +1,4 @@
-"""Distances as they are plotted: the share in each bin, and the density as the share a bin would hold."""
+"""Histogram and density of distances for plots; the density is scaled to the share a bin would hold."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ DISTANCE_EDGES = np.round(np.arange(51) * BIN_OF_DISTANCES, 10)
 """Edges of the 50 bins of distances."""
 
 CURVE = slice(None, None, 9)
-"""Points of `GRID` of a density's curve: 112 of 1,000, its two ends among them."""
+"""Subset of `GRID` at which the density is plotted: 112 of 1,000 points, including both ends."""
 
 CURVE_AT = GRID[CURVE]
-"""(112,) their distances."""
+"""(112,) distances at these points."""
 
 
 @checked
 def distance_shares(distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(50,) share of distances (n,) in each bin of `DISTANCE_EDGES`, the last with its upper edge; 0 without any.
+    """(50,) share of distances (n,) in each bin of `DISTANCE_EDGES`, the last with its upper edge; 0 if none.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def distance_shares(distances: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @checked
 def distance_curve(distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(112,) the density of distances (n,) as the share a bin would hold; empty where there is no density.
+    """(112,) density of distances (n,) as the share a bin would hold; empty if there is no density.
 
     Examples
     --------
@@ -53,16 +53,16 @@ def distance_curve(distances: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """What is plotted of n distances.
+    """Histogram and density of n distances.
 
     Parameters
     ----------
     count : int
-        n
+        n, the number of distances.
     share : (50,) float64
-        `distance_shares`
+        Result of `distance_shares`.
     curve : (112,) float64
-        `distance_curve`; empty where there is none.
+        Result of `distance_curve`; empty if there is no density.
 
     Examples
     --------
@@ -77,5 +77,5 @@ class Shares:
 
     @classmethod
     def of(cls, distances: NDArray[np.float64]) -> Shares:
-        """Of distances (n,) in [0, 1]."""
+        """Compute the shares of distances (n,) in [0, 1]."""
         return cls(len(distances), distance_shares(distances), distance_curve(distances))

@@ -1,11 +1,12 @@
-"""One truth from several raters: of pixels, of classes of pixels, and of objects.
+"""Ground-truth estimation from several raters: for pixels, classes of pixels, and objects.
 
-* Of pixels: `estimate_truths`, `Truths` of all images of a study by the name of a method in `TRUTH_METHODS`,
-  outliers decided over all of them (`study_outliers`); `estimate_truth` of one image, or `vote`, `vote_any`,
-  `vote_without_outliers`, `staple`, `simple`, `lsml`; each gives a `Truth`.
-  Raters against the truths of many images: `CountedTruth`.
-* Of label maps: `class_truth`, `ClassTruth`; all classes at once: `staple_classes`, `ClassStaple`.
-* Of objects: `instance_consensus`, `InstanceConsensus`, `OUTCOMES`; who is right about them: `unit_truth`, `UnitTruth`.
+* Pixels: `estimate_truths` estimates `Truths` for all images of a study, by the name of a method in `TRUTH_METHODS`.
+  Outliers are decided over all images (`study_outliers`). For one image use `estimate_truth`, or `vote`, `vote_any`,
+  `vote_without_outliers`, `staple`, `simple`, `lsml`; each returns a `Truth`.
+  `CountedTruth` compares raters with the ground truths of many images.
+* Label maps: `class_truth` -> `ClassTruth`; all classes at once: `staple_classes` -> `ClassStaple`.
+* Objects: `instance_consensus` -> `InstanceConsensus`, `OUTCOMES`; class and existence of units: `unit_truth` ->
+  `UnitTruth`.
 """
 
 from kalos_core.consensus._lsml import lsml as lsml

@@ -1,4 +1,4 @@
-"""LSML: a smooth truth as the level set of a function that moves with the votes of raters and with its curvature."""
+"""LSML: smooth ground truth as a level set driven by the votes of raters and by its curvature."""
 
 from __future__ import annotations
 
@@ -14,39 +14,40 @@ from kalos_core.pixels.patterns import Patterns, find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
 WIDTH = 1.5
-"""Pixels: how far from the boundary it feels the forces, as the width of a smoothed delta function."""
+"""Width of the smoothed delta function in pixels: how far from the boundary forces act."""
 
 STEP = 0.5
-"""Pixels that the boundary moves in one iteration, at most."""
+"""Greatest movement of the boundary in one iteration, in pixels."""
 
 STILL = 50
-"""Iterations without a change of the mask after which it has settled."""
+"""Iterations without a change of the mask after which it counts as settled."""
 
 REACH = 16.0
-"""Pixels from the first boundary beyond which nothing changes sides in 1,000 iterations, the delta being so small."""
+"""Distance in pixels from the initial boundary beyond which 1,000 iterations change no pixel (small delta)."""
 
 
 @checked
 def lsml(masks: Masks3D, iterations: int = 1000, smoothness: float = 1.0) -> Truth:
-    """Level-set maximum likelihood (Li et al. 2012), from the majority on.
+    """Level-set maximum likelihood (Li et al. 2012), starting from the majority.
 
-    Our reading of Lampert et al.'s description. In turns, each rater's sensitivity p and specificity q are counted
-    within and without the mask, and the level-set function phi moves by
+    Implemented from the description in Lampert et al. Two steps alternate: count each rater's sensitivity p and
+    specificity q from the mask, and move the level-set function phi by
 
         delta(phi) [sum_n D_n ln(p_n / (1 - q_n)) + (1 - D_n) ln((1 - p_n) / q_n) + smoothness * curvature]
 
-    with D_n the votes. phi begins as the signed distance to the majority's boundary, and moves at most half a pixel in
-    an iteration. Shares are counted with half a pixel added to either side, so that no logarithm is infinite. The
-    result depends on where it begins, as the paper states for the method: pixels more than 16 from the majority's
-    boundary stay as they are. Where the majority is empty or the whole image, it stays: no boundary moves.
+    where D_n are the votes. phi starts as the signed distance to the majority's boundary, and moves at most half a
+    pixel in an iteration. Half a pixel is added to either side of the counts, so that no logarithm is infinite.
+
+    The result depends on the start, as the paper states for the method: pixels more than 16 pixels from the majority's
+    boundary do not change. If the majority is empty or the whole image, it is returned unchanged.
 
     Parameters
     ----------
     masks : MaskStack or (N, H, W)
     iterations : int
-        At most; it ends earlier where the mask stays the same for 50.
+        Greatest number of iterations; stops earlier if the mask stays the same for 50.
     smoothness : float, at least 0
-        Weight of the curvature, nu.
+        Weight nu of the curvature.
 
     Returns
     -------
@@ -86,12 +87,12 @@ def lsml(masks: Masks3D, iterations: int = 1000, smoothness: float = 1.0) -> Tru
 def _evolve(
     begin: NDArray[np.bool_], patterns: Patterns, iterations: int, smoothness: float
 ) -> tuple[NDArray[np.bool_], int, bool]:
-    """The mask at the end, how many iterations it took, and whether it settled."""
+    """Return the final mask, the number of iterations, and whether it settled."""
     if not begin.any() or begin.all():
         return begin, 0, True
     free = np.ones(begin.shape, np.bool_) if patterns.ignore is None else ~patterns.ignore
     distance = signed_distance(begin)
-    moving = np.flatnonzero(np.abs(distance) <= REACH)  # pixels further away cannot change sides in time
+    moving = np.flatnonzero(np.abs(distance) <= REACH)  # more distant pixels cannot change
     slot, counts = patterns.slot_of_pixel.ravel()[moving], free.ravel()[moving]
     phi = np.pad(distance, 1, mode="edge")
     row, column = np.divmod(moving, begin.shape[1])
@@ -120,7 +121,7 @@ def _evolve(
 
 
 def _counts(patterns: Patterns, slot: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.intp]:
-    """(P,) how many of the given pixels have each pattern."""
+    """(P,) number of the given pixels that have each pattern."""
     return np.bincount(slot, minlength=patterns.slots)[patterns.slot]
 
 
@@ -130,7 +131,7 @@ def _repeat_edges(phi: NDArray[np.float32]) -> None:
 
 
 def signed_distance(mask: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """(H, W) distance to the boundary in pixels, positive inside; the boundary runs between pixels.
+    """(H, W) signed distance to the boundary in pixels, positive inside; the boundary runs between pixels.
 
     Examples
     --------
@@ -144,7 +145,7 @@ def signed_distance(mask: NDArray[np.bool_]) -> NDArray[np.float32]:
 
 
 def pattern_force(patterns: Patterns, true: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(P,) log-likelihood ratio of each pattern, by what share of the `true` (P,) pixels and of the others raters mark.
+    """(P,) log-likelihood ratio of each pattern, from the raters' votes on the `true` (P,) and the other pixels.
 
     Examples
     --------
@@ -162,7 +163,7 @@ def pattern_force(patterns: Patterns, true: NDArray[np.intp]) -> NDArray[np.floa
 
 
 def curvature(phi: NDArray[np.float32], at: NDArray[np.intp]) -> NDArray[np.float32]:
-    """(M,) div(grad phi / |grad phi|) at indices of the flat array: negative where the inside bulges.
+    """(M,) curvature div(grad phi / |grad phi|) at flat indices; negative where the inside is convex.
 
     Examples
     --------
@@ -178,5 +179,5 @@ def curvature(phi: NDArray[np.float32], at: NDArray[np.intp]) -> NDArray[np.floa
     xy = (p[at + row + 1] - p[at + row - 1] - p[at - row + 1] + p[at - row - 1]) / 4
     steep = x * x + y * y
     bend = xx * y * y - 2 * x * y * xy + yy * x * x
-    # no grid holds a curvature above 1 / pixel
+    # a pixel grid cannot represent a curvature above 1 / pixel
     return np.asarray(np.clip(bend / np.maximum(steep, np.float32(1e-6)) ** np.float32(1.5), -1, 1))

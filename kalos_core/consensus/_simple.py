@@ -1,4 +1,4 @@
-"""SIMPLE: a vote weighted by how well raters fit the estimate, those who fit badly left out."""
+"""SIMPLE: vote weighted by agreement with the estimate, without raters who agree poorly."""
 
 from __future__ import annotations
 
@@ -19,10 +19,14 @@ ROUNDS = 100
 def simple(masks: Masks3D, alpha: float = 1.0) -> Truth:
     """Selective and iterative method for performance level estimation (Langerak et al. 2010).
 
-    Our reading of Lampert et al.'s description: the estimate begins as the majority; each rater's Dice with it is their
-    weight; raters whose Dice is below the mean minus `alpha` standard deviations (ddof 1) of those still there drop
-    out for good; the estimate becomes what at least half of the weights mark; until neither changes. Two raters stay
-    both. Where all weights are 0, since nobody overlaps with the estimate, the truth is empty and `note` tells why.
+    Implemented from the description in Lampert et al. The estimate starts as the majority. Each iteration
+
+    * weights each rater by their Dice with the estimate,
+    * removes raters whose Dice is below the mean minus `alpha` standard deviations (ddof 1) of the remaining raters,
+    * sets the estimate to the pixels marked by at least half of the weights,
+
+    until neither changes. With two raters, both are kept. If all weights are 0 because no rater overlaps with the
+    estimate, the ground truth is empty and `note` says why.
 
     Parameters
     ----------
@@ -32,7 +36,7 @@ def simple(masks: Masks3D, alpha: float = 1.0) -> Truth:
     Returns
     -------
     Truth
-        `kept` holds who stayed.
+        `kept` marks the raters who were not removed.
 
     Examples
     --------
@@ -70,7 +74,7 @@ def simple(masks: Masks3D, alpha: float = 1.0) -> Truth:
 
 
 def dice(patterns: Patterns, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """(N,) Dice of each rater with the chosen patterns (P,); 1 where both are empty.
+    """(N,) Dice of each rater with the chosen patterns (P,); 1 if both are empty.
 
     Examples
     --------
@@ -86,7 +90,7 @@ def dice(patterns: Patterns, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
 
 
 def _least(fit: NDArray[np.float64], alpha: float) -> float:
-    """Dice below which a rater drops out."""
+    """Return the Dice below which a rater is removed."""
     if len(fit) < 2:
         return 0.0
     return float(fit.mean() - alpha * fit.std(ddof=1) - ROUNDING)

@@ -1,4 +1,4 @@
-"""STAPLE: the truth and how well each rater does, estimated from each other by expectation-maximisation."""
+"""STAPLE: joint estimation of ground truth and rater performance by expectation-maximisation."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
 SETTLED = 1e-7
-"""Largest change of a sensitivity or specificity between two iterations that ends them: ITK's."""
+"""Convergence tolerance: largest change of a sensitivity or specificity between iterations, as in ITK."""
 
 ITERATIONS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Expectation:
-    """The end of expectation-maximisation. P patterns, N raters.
+    """Result of expectation-maximisation. P patterns, N raters.
 
     Parameters
     ----------
     probability : (P,) float64
-        That a pixel with that pattern is true.
+        Probability that a pixel with the pattern is true.
     sensitivity, specificity : (N,) float64
     iterations : int
     converged : bool
@@ -43,22 +43,23 @@ class Expectation:
 def staple(masks: Masks3D, prior: float | None = None, iterations: int = ITERATIONS) -> Truth:
     """Simultaneous truth and performance level estimation (Warfield, Zou & Wells 2004).
 
-    All pixels take part, those that everybody or nobody marked too. A pixel enters only through who marked it, so that
-    the estimation runs on the few patterns of votes and their counts: the same numbers as pixel by pixel.
+    All pixels take part, including those that all or no raters marked. A pixel matters only through its votes, so the
+    estimation runs on the few distinct vote patterns and their counts. The numbers equal those computed pixel by pixel.
 
     Parameters
     ----------
     masks : MaskStack or (N, H, W)
     prior : float in (0, 1), optional
-        Probability that a pixel is true, before any vote; by default the share of all votes that mark, as ITK has it.
+        Prior probability that a pixel is true; by default the share of votes that mark a pixel, as in ITK.
     iterations : int
-        At most.
+        Greatest number of iterations.
 
     Returns
     -------
     Truth
-        `mask` is where the probability is at least one half. `sensitivity` and `specificity` are the estimates. Where
-        raters never overlap, all probabilities may stay below one half: the truth is then empty, `note` tells why.
+        `mask` has the pixels with a probability of at least one half. `sensitivity` and `specificity` are estimates.
+        If raters never overlap, all probabilities may stay below one half. The ground truth is then empty, and `note`
+        says why.
 
     Examples
     --------
@@ -90,13 +91,13 @@ def staple(masks: Masks3D, prior: float | None = None, iterations: int = ITERATI
 def expectation_maximisation(
     votes: NDArray[np.bool_], count: NDArray[np.intp], prior: float | None = None, iterations: int = ITERATIONS
 ) -> Expectation:
-    """STAPLE on patterns of votes.
+    """Run STAPLE on vote patterns.
 
     Parameters
     ----------
     votes : (P, N) bool
     count : (P,) int
-        Pixels with each pattern.
+        Number of pixels with each pattern.
     prior, iterations
         As in `staple`.
 
@@ -124,7 +125,7 @@ def expectation_maximisation(
 
 
 def _share(part: NDArray[np.float64], whole: float, otherwise: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Quotients in [0, 1]; the old ones where the whole is 0."""
+    """Quotients in [0, 1]; `otherwise` if the whole is 0."""
     return np.minimum(part / whole, 1.0) if whole > 0 else otherwise
 
 
@@ -135,8 +136,8 @@ def _probability(
     specificity: NDArray[np.float64],
     otherwise: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """(P,) that a pixel is true, given the votes; the old probability where both explanations are impossible."""
-    with np.errstate(divide="ignore", over="ignore"):  # the logarithm of 0: impossible; the odds of that: infinite
+    """(P,) probability that a pixel is true given the votes; unchanged if both explanations are impossible."""
+    with np.errstate(divide="ignore", over="ignore"):  # log 0 is an impossible explanation, with infinite odds
         if_true = np.log(prior) + np.log(np.where(votes, sensitivity, 1 - sensitivity)).sum(axis=1)
         if_false = np.log1p(-prior) + np.log(np.where(votes, 1 - specificity, specificity)).sum(axis=1)
         possible = np.maximum(if_true, if_false) > -np.inf

@@ -1,4 +1,4 @@
-"""The truth of label maps: each class against all others, and one map of the likeliest class."""
+"""Ground truth of label maps: each class against all others, and one map of the likeliest class."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassTruth(Result):
-    """A truth of several classes. K classes.
+    """Ground truth of several classes. K classes.
 
     Figures: ``"classes"``.
 
     Parameters
     ----------
     values : (K,) int
-        Of the classes in label maps.
+        Values of the classes in label maps.
     by_class : dict of K Truth
-        Name -> the truth of that class against all others.
+        Name -> ground truth of the class against all others.
 
     Examples
     --------
@@ -53,12 +53,12 @@ class ClassTruth(Result):
 
     @cached_property
     def _probability(self) -> NDArray[np.float64]:
-        """(K, H, W) 0 where a class is not estimated to be."""
+        """(K, H, W) probability of each class; 0 outside its estimated mask."""
         return np.stack([np.where(truth.mask, truth.probability, 0) for truth in self.by_class.values()])
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        """(H, W) the likeliest of the classes estimated to be there, the first where `tied`, 0 where there is none."""
+        """(H, W) likeliest of the classes estimated at each pixel; the first if `tied`, 0 if there is none."""
         likeliest = (self._probability >= self._probability.max(axis=0) - ROUNDING).argmax(axis=0)
         return np.where(self._probability.max(axis=0) > 0, self.values[likeliest], 0)
 
@@ -70,11 +70,11 @@ class ClassTruth(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         return f"Reference of {number_of(len(self.by_class), 'class')}; {number_of(int(self.tied.sum()), 'pixel')} tied"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a class: its value, how many pixels it has, and what to know."""
+        """Return one row for each class: its value, number of pixels, and notes."""
         import pandas as pd
 
         rows = [
@@ -91,7 +91,7 @@ def class_truth(
     method: str = "staple",
     outliers: Mapping[str, Iterable[str]] | None = None,
 ) -> ClassTruth:
-    """The truth of label maps: class by class, or of all classes at once with ``"staple-classes"``.
+    """Estimate the ground truth of label maps, class by class or, with ``"staple-classes"``, all classes at once.
 
     Parameters
     ----------
@@ -100,12 +100,12 @@ def class_truth(
         Value -> name; 0 is no class.
     method : name in `TRUTH_METHODS`
     outliers : mapping of str to iterable of str, optional
-        Class -> its outliers over the study, see `study_outliers`; only ``"excl-0.5"`` looks at it.
+        Class -> its outliers over the study, see `study_outliers`; used only by ``"excl-0.5"``.
 
     Raises
     ------
     InputError
-        For a value that is no class, 0 among the classes, an unknown method, or a class without its outliers.
+        If a value is not in `classes`, 0 is in `classes`, the method is unknown, or a class lacks its outliers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Raters against truths that were estimated image by image, counted over all of them."""
+"""Comparison of raters with ground truths of single images, counted over all images."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from kalos_core.results import Result
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CountedTruth(Result):
-    """The truths of one method over the images of a study, nothing of an image kept but numbers. R raters, I images.
+    """Ground truths of one method over the images of a study, kept only as counts. R raters, I images.
 
-    Table: one row a rater: images, sensitivity, specificity, and how often the estimate rests on the rater.
+    Table: one row for each rater: images, sensitivity, specificity, and the share of estimates based on the rater.
 
     Figures: ``"raters"``.
 
     Parameters
     ----------
     raters : (R,) object
-        None where raters have no names over the images.
+        Empty if raters have no names across images.
     confusion : (R, 2, 2) int64
-        Pixels by what a rater says and by what is true: 0 nothing, 1 marked.
+        Pixels by the rater's value and the true value: 0 not marked, 1 marked.
     seen : (R,) int64
-        Images with a truth that each rater is assigned to.
+        Number of images with a ground truth that each rater is assigned to.
     kept : (R,) int64
-        Those of them whose estimate rests on the rater.
+        Number of these images whose estimate is based on the rater.
     sensitivity_sum, specificity_sum : (R,) float64
-        Sums over these images of what each estimate says of the rater: STAPLE's own estimates, else counted.
+        Sums over these images of the rater's estimated performance: STAPLE's own estimates, otherwise counted.
     marked : (I,) int64
-        Pixels of the truth; -1 where there is none.
+        Number of true pixels; -1 if the image has no ground truth.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class CountedTruth(Result):
 
     @classmethod
     def nothing(cls, raters: Sequence[str], images: int) -> CountedTruth:
-        """Of no image yet."""
+        """Create an empty count."""
         size = len(raters)
         return cls(
             raters=object_array(list(raters)),
@@ -74,7 +74,7 @@ class CountedTruth(Result):
         )
 
     def add(self, image: int, truth: Truth) -> None:
-        """Count the truth of one image, by its number."""
+        """Add the ground truth of one image, given the number of the image."""
         self.marked[image] = truth.mask.sum()
         if len(self.raters):
             code = {name: number for number, name in enumerate(self.raters)}
@@ -87,42 +87,42 @@ class CountedTruth(Result):
 
     @property
     def performance(self) -> RaterPerformance:
-        """Each rater against the truth, over all images."""
+        """Confusion of each rater with the ground truth, over all images."""
         return RaterPerformance(self.raters, self.confusion)
 
     @property
     def images(self) -> int:
-        """How many have a truth."""
+        """Number of images that have a ground truth."""
         return int((self.marked >= 0).sum())
 
     @property
     def empty(self) -> int:
-        """How many have one without a pixel."""
+        """Number of images whose ground truth is empty."""
         return int((self.marked == 0).sum())
 
     @property
     def pixels(self) -> int:
-        """How many pixels are true."""
+        """Number of true pixels."""
         return int(self.marked[self.marked >= 0].sum())
 
     @property
     def kept_share(self) -> NDArray[np.float64]:
-        """(R,) of each rater's images, the share whose estimate rests on them; NaN without any."""
+        """(R,) share of each rater's images whose estimate is based on the rater; NaN without images."""
         return divide(self.kept, self.seen)
 
     @property
     def sensitivity(self) -> NDArray[np.float64]:
-        """(R,) mean over each rater's images of the sensitivity that the estimate says they have."""
+        """(R,) estimated sensitivity of each rater, mean over their images."""
         return divide(self.sensitivity_sum, self.seen)
 
     @property
     def specificity(self) -> NDArray[np.float64]:
-        """(R,) the same of the specificity."""
+        """(R,) estimated specificity of each rater, mean over their images."""
         return divide(self.specificity_sum, self.seen)
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         return (
             f"Reference of {number_of(self.images, 'image')}: {number_of(self.pixels, 'pixel')}, "
             f"{number_of(self.empty, 'image')} empty"

@@ -1,4 +1,4 @@
-"""Fused shapes: one of several raters' boxes, regions and poses each."""
+"""Fusion of the boxes, regions and poses of several raters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kalos_core.shapes import Boxes, Keypoints, Masks, ShapeColumn
 from kalos_core.shapes.raster import pixels_of
 
 ITERATIONS = 1000
-"""Of STAPLE on one unit, at most: the probabilities of two raters settle slowly, long after the mask has."""
+"""Greatest number of STAPLE iterations on one unit; with two raters, the mask settles long before probabilities."""
 
 FUSED = ("box", "polygon", "mask", "keypoints")
 
@@ -32,9 +32,9 @@ class Members:
     ----------
     source : Annotations
     row : (M,) int
-        Annotations, those of one result side by side.
+        Rows of the annotations, grouped by result.
     owner : (M,) int
-        Which result, ascending.
+        Result that each annotation belongs to, ascending.
     count : int
         C.
     weight : (M,) float64
@@ -50,7 +50,7 @@ class Members:
     def of(
         cls, source: Annotations, unit_of: NDArray[np.intp], units: NDArray[np.intp], weight: NDArray[np.float64]
     ) -> Members:
-        """The annotations of the given units, in their order; `weight` (R,) is that of the raters."""
+        """Select the annotations of the given units, in the order of units; `weight` (R,) is by rater."""
         index = np.full(int(unit_of.max(initial=-1)) + 1, -1, np.intp)
         index[units] = np.arange(len(units))
         owner = index[unit_of]
@@ -58,12 +58,12 @@ class Members:
         return cls(source, row, owner[row], len(units), weight[source.rater[row]])
 
     def where(self, present: NDArray[np.bool_]) -> Members:
-        """Those of them (M,) that have a shape of some kind."""
+        """Keep the members for which `present` (M,) is True."""
         return Members(self.source, self.row[present], self.owner[present], self.count, self.weight[present])
 
 
 def fuse(members: Members, region: str) -> dict[str, ShapeColumn]:
-    """A column of C shapes for each kind the source has; polygons and masks become masks."""
+    """Fuse each kind of shape in the source into a column of C shapes; polygons and masks become masks."""
     shapes = members.source.shapes
     strange = [kind for kind in shapes if kind not in FUSED]
     if strange:
@@ -82,7 +82,7 @@ def fuse(members: Members, region: str) -> dict[str, ShapeColumn]:
 def fused_annotations(
     members: Members, image: NDArray[np.intp], category: NDArray[np.intp], rater: str, region: str = "vote"
 ) -> Annotations:
-    """The C fused annotations of one rater, on all images of the source; their ids are 1, 2, ..."""
+    """Return the C fused annotations of one rater, on all images of the source, with ids 1, 2, ..."""
     source = members.source
     return Annotations(
         image=image,
@@ -100,21 +100,21 @@ def fused_annotations(
 
 
 def fuse_boxes(boxes: Boxes, members: Members) -> Boxes:
-    """The weighted mean of each corner; no box where no member has one."""
+    """Return the weighted mean of each corner; no box if no member has one."""
     given = members.where(~boxes.absent()[members.row])
     corners = boxes.corners[given.row]
-    # about the first corner of each result, so that equal boxes stay as they are
+    # relative to the first box of each result, so that equal boxes stay exactly equal
     first = np.zeros((members.count, 4))
     first[given.owner[::-1]] = corners[::-1]
     weight = total(given.owner, given.weight, members.count)
     moved = (corners - first[given.owner]).T * given.weight
     sums = np.stack([total(given.owner, side, members.count) for side in moved])
-    with np.errstate(invalid="ignore"):  # 0 / 0: no box
+    with np.errstate(invalid="ignore"):  # 0 / 0 means no box
         return Boxes(first + (sums / weight).T)
 
 
 def fuse_poses(poses: Keypoints, members: Members) -> Keypoints:
-    """The median of each keypoint over the raters who labelled it, if at least half of those with a pose did."""
+    """Return the median of each keypoint over the raters who labelled it, if at least half of the poses have it."""
     given = members.where(poses.present[members.row])
     starts = np.searchsorted(given.owner, np.arange(members.count + 1))
     joints = poses.points.shape[1]
@@ -134,7 +134,7 @@ def fuse_poses(poses: Keypoints, members: Members) -> Keypoints:
 
 
 def fuse_regions(members: Members, region: str) -> Masks:
-    """Pixels by vote or STAPLE of the members with a region; no mask where no member has one."""
+    """Fuse the members with a region into pixels by vote or STAPLE; no mask if no member has a region."""
     shapes = members.source.shapes
     absent = [shapes[kind].absent()[members.row] for kind in ("polygon", "mask") if kind in shapes]
     given = members.where(~np.logical_and.reduce(absent))
@@ -154,7 +154,7 @@ def fuse_regions(members: Members, region: str) -> Masks:
 
 
 def voted_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) -> Masks:
-    """C masks of the pixels that at least half of the masks of each owner have, without rasterising.
+    """Return C masks of the pixels in at least half of each owner's masks, without rasterising.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def voted_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) 
         M masks.
     owner : (M,) int
     size : (C, 2) int
-        Canvas of each owner, that of all its masks.
+        Canvas size of each owner, the same for all its masks.
 
     Examples
     --------
@@ -173,13 +173,13 @@ def voted_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) 
     runs = np.diff(masks.run_start)
     owner_of_run = np.repeat(owner, runs)
     first = masks.first.astype(np.intp)
-    # one event where a run begins, one where it ends; between two events the number of masks stays the same
+    # one event at the start and one at the end of each run; the number of masks is constant between two events
     index = np.concatenate([first, first + masks.length])
     change = np.repeat([1, -1], len(first))
     owner_of_event = np.tile(owner_of_run, 2)
     order = np.lexsort((index, owner_of_event))
     index, owner_of_event = index[order], owner_of_event[order]
-    masks_there = np.cumsum(change[order])  # 0 again at the end of each owner's events
+    masks_there = np.cumsum(change[order])  # returns to 0 at the end of each owner
     members = np.bincount(owner, minlength=len(size))
     inside = 2 * masks_there >= members[owner_of_event]
     inside &= masks_there > 0
@@ -188,7 +188,7 @@ def voted_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) 
 
 
 def _likely_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]) -> Masks:
-    """C masks of the pixels that STAPLE finds likely, one half included, within the bounds of an owner's masks."""
+    """C masks of pixels with a STAPLE probability of at least one half, within the bounds of an owner's masks."""
     bounds = np.nan_to_num(masks.bounds()).astype(np.intp)
     starts = np.searchsorted(owner, np.arange(len(size) + 1))
     spans = []
@@ -207,7 +207,7 @@ def _likely_pixels(masks: Masks, owner: NDArray[np.intp], size: NDArray[np.intp]
 
 
 def _likely(stack: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(H, W) pixels of masks (N, H, W) that STAPLE finds at least as likely as not; those of one mask are its own."""
+    """(H, W) pixels of masks (N, H, W) with a STAPLE probability of at least one half; a single mask is returned."""
     if len(stack) == 1:
         return np.asarray(stack[0])
     patterns = find_patterns(MaskStack(stack, np.arange(len(stack)).astype(object)))

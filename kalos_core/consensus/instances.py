@@ -1,4 +1,4 @@
-"""One consensus from matched units: which objects there are, their class, position and confidence."""
+"""Consensus annotations from matched units: existence, class, position and confidence of objects."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAME = "consensus"
-"""Name of the rater that holds a consensus."""
+"""Name of the rater of consensus annotations."""
 
 OUTCOMES = ("kept", "below quorum", "tied class")
-"""The possible outcomes of a unit."""
+"""Possible outcomes of a unit."""
 
 KEPT, BELOW, TIED = range(3)
 
@@ -35,19 +35,19 @@ Ties = Annotated[
     str,
     Option(
         "Ties",
-        "A unit in which several classes have the most votes, or are equally likely. `InstanceConsensus.tied` has the "
-        "units tied by votes, either way.",
-        choices={"apart": "it is left out as 'tied class'", "first": "it takes the first of them in the vocabulary"},
+        "What happens to units in which several classes have the most votes, or are equally likely. "
+        "`InstanceConsensus.tied` has the units tied by votes in any case.",
+        choices={"apart": "excluded as 'tied class'", "first": "first of the classes in the vocabulary"},
     ),
 ]
 Region = Annotated[
     str,
     Option(
         "Region",
-        "Which pixels belong to a polygon or mask; the result is a mask.",
+        "Pixels of a fused polygon or mask; the result is a mask.",
         choices={
-            "vote": "those that at least half of the raters of the unit have",
-            "staple": "those that STAPLE, within the bounds of all of them, finds at least as likely as not",
+            "vote": "pixels that at least half of the raters of the unit marked",
+            "staple": "pixels with a STAPLE probability of at least one half, within the bounds of all shapes",
         },
     ),
 ]
@@ -63,25 +63,25 @@ class InstanceConsensus(Result):
     Parameters
     ----------
     annotations : Annotations
-        C annotations of one rater, "consensus", on all images; their ids are 1, 2, ...
+        C annotations of one rater, "consensus", on all images, with ids 1, 2, ...
     score : (C,) float64
-        Share of the assigned raters who annotated it, or with a `truth` the probability that it is an object of its
-        class; written like the confidence of a detector.
+        Share of the assigned raters who annotated the unit. With a `truth`, the probability that it is an object of its
+        class. Written as a detector's confidence.
     unit : (C,) int
         Unit of each annotation.
     outcome : (U,) int
         Index in `OUTCOMES`.
     annotated, assigned : (U,) int
-        Raters who annotated the unit, and who were assigned to its image and classes.
+        Number of raters who annotated the unit, and who were assigned to its image and classes.
     class_votes : (U, K) int
-        How many of them gave it each class.
+        Number of raters who gave the unit each class.
     member_start : (U + 1,) int
     member_row : (N,) int
-        Unit u is made of the annotations ``member_row[member_start[u]:member_start[u + 1]]`` of `source`.
+        Unit u consists of the annotations ``member_row[member_start[u]:member_start[u + 1]]`` of `source`.
     source : Annotations
-        The annotations that were fused.
+        Annotations that were fused.
     truth : UnitTruth or None
-        What decided; None: the votes of the raters.
+        Estimate that decided existence and classes; None if the votes of the raters did.
 
     Examples
     --------
@@ -114,29 +114,29 @@ class InstanceConsensus(Result):
     truth: UnitTruth | None = None
 
     def sources(self, row: int) -> list[Any]:
-        """Ids of the annotations that one row of the consensus is made of."""
+        """Return the ids of the annotations behind one row of the consensus."""
         return self.members_of_unit(int(self.unit[row]))
 
     def members_of_unit(self, unit: int) -> list[Any]:
-        """Ids of the annotations of one unit."""
+        """Return the ids of the annotations of one unit."""
         rows = self.member_row[self.member_start[unit] : self.member_start[unit + 1]]
         ids: list[Any] = self.source.id[rows].tolist()
         return ids
 
     @cached_property
     def tied(self) -> NDArray[np.bool_]:
-        """(U,) units in which several classes have the most votes, whatever became of them."""
+        """(U,) whether several classes have the most votes, whatever the outcome."""
         most = self.class_votes.max(axis=1, initial=0)
         return np.asarray((self.class_votes == most[:, None]).sum(axis=1) > 1)
 
     @property
     def sensitivity(self) -> NDArray[np.float64]:
-        """(R,) of the objects on the images that each rater of `source` is assigned to, the share they annotated."""
+        """(R,) share of the objects on each rater's assigned images that the rater annotated."""
         return divide(self._annotated(), self.source.assigned[self.annotations.image].sum(axis=0))
 
     @property
     def ppv(self) -> NDArray[np.float64]:
-        """(R,) of the annotations of each rater of `source`, the share that became part of an object."""
+        """(R,) share of each rater's annotations that became part of an object."""
         return divide(self._annotated(), np.bincount(self.source.rater, minlength=len(self.source.raters)))
 
     @property
@@ -148,11 +148,14 @@ class InstanceConsensus(Result):
         return found
 
     def _annotated(self) -> NDArray[np.intp]:
-        """(R,) annotations of each rater that are part of an object."""
+        """(R,) number of each rater's annotations that are part of an object."""
         return np.bincount(self.source.rater[self.is_part], minlength=len(self.source.raters))
 
     def against(self, row: int) -> list[str]:
-        """Raters who gave one row of the consensus another class, or nothing, where a `truth` decided; else nobody."""
+        """Return raters who disagree with a row of the consensus, by class or by no annotation.
+
+        Empty unless a `truth` decided.
+        """
         if self.truth is None:
             return []
         values = self.truth.units.values[self.unit[row]]
@@ -160,29 +163,29 @@ class InstanceConsensus(Result):
         return list(map(str, self.source.raters[otherwise]))
 
     def counts(self) -> dict[str, int]:
-        """How many units there are of each outcome."""
+        """Return the number of units for each outcome."""
         numbers = np.bincount(self.outcome, minlength=len(OUTCOMES)).tolist()
         return dict(zip(OUTCOMES, numbers, strict=True))
 
     def fields(self) -> dict[str, list[Any]]:
-        """Further fields of each annotation for a COCO file: ``write_coco(found.annotations, path, found.fields())``.
+        """Return further fields of each annotation for COCO: ``write_coco(found.annotations, path, found.fields())``.
 
-        ``score``, ``sources``: the ids of the annotations behind it, and with a `truth` ``existence``, the probability
-        that it is an object of whatever class.
+        ``score``; ``sources``, the ids of the source annotations; and with a `truth` ``existence``, the probability
+        that it is an object of any class.
         """
         found = {"score": self.score.tolist(), "sources": [self.sources(row) for row in range(len(self.unit))]}
         return found if self.truth is None else {**found, "existence": self.truth.existence[self.unit].tolist()}
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         counts = ", ".join(f"{name} {count:,}" for name, count in self.counts().items())
         return f"Consensus of {number_of(len(self.outcome), 'unit')}: {counts}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a unit: its image, outcome, votes, the classes with the most votes, and the annotations behind it.
+        """Return one row for each unit: image, outcome, votes, classes with the most votes, and source annotations.
 
-        With a `truth` also its likeliest class, and how probable that and its existence are.
+        With a `truth` also the likeliest class, its probability, and the probability of existence.
         """
         import pandas as pd
 
@@ -209,13 +212,13 @@ class InstanceConsensus(Result):
 
 @dataclass(frozen=True)
 class ConsensusSettings(Settings):
-    """What becomes of the units of an agreement."""
+    """Settings of `instance_consensus`."""
 
     quorum: Annotated[
         float,
         Option(
             "Quorum",
-            "Least share of the assigned raters who annotated it; with a `truth` the least probability that it exists.",
+            "Least share of the assigned raters who annotated a unit; with a `truth`, its least probability to exist.",
             above=0,
             high=1,
         ),
@@ -226,7 +229,7 @@ class ConsensusSettings(Settings):
 
 @dataclass(frozen=True)
 class ConsensusArguments(ConsensusSettings):
-    """What `instance_consensus` takes: its settings, weights of raters, and what `unit_truth` answers."""
+    """Arguments of `instance_consensus`: its settings, weights of raters, and a `UnitTruth`."""
 
     weights: ArrayLike | None = None
     truth: UnitTruth | None = None
@@ -234,20 +237,22 @@ class ConsensusArguments(ConsensusSettings):
 
 @takes(ConsensusArguments)
 def instance_consensus(agreement: Agreement, settings: ConsensusArguments) -> InstanceConsensus:
-    """One annotation for each unit that enough raters annotated, or that is likely enough to be an object.
+    """Build one annotation for each unit that enough raters annotated, or that is likely enough to be an object.
 
-    Its class is the one that most of its raters gave, or the likeliest. Its shape is fused from all of theirs, whatever
-    the class: the mean of the boxes, the pixels of polygons and masks by vote or by STAPLE, the median of each keypoint
-    that at least half of them labelled.
+    Its class is the one most raters gave, or the likeliest. Its shape is fused from all members, whatever their class:
+
+    * boxes: mean,
+    * polygons and masks: pixels by vote or by STAPLE,
+    * keypoints: median of each keypoint that at least half of the raters labelled.
 
     Parameters
     ----------
     agreement : Agreement
-        Which annotations are of the same object.
+        Agreement that groups the annotations into units.
     weights : (R,) float, optional
-        Of each rater in the mean of boxes; equal by default.
+        Weight of each rater in the mean of boxes; equal by default.
     truth : UnitTruth, optional
-        What `unit_truth` answers of the same agreement: it decides then, in place of votes.
+        Result of `unit_truth` for the same agreement. It then decides in place of votes.
 
     Returns
     -------
@@ -256,8 +261,8 @@ def instance_consensus(agreement: Agreement, settings: ConsensusArguments) -> In
     Raises
     ------
     InputError
-        For an unknown option, weights that are no positive numbers for all raters, the truth of other units, volumes
-        or cuboids, or polygons on an image of unknown size.
+        If an option is unknown, weights are not positive numbers for all raters, `truth` is of other units, shapes are
+        volumes or cuboids, or polygons are on an image of unknown size.
 
     Examples
     --------
@@ -306,7 +311,7 @@ def instance_consensus(agreement: Agreement, settings: ConsensusArguments) -> In
 
 
 class _Decided(NamedTuple):
-    """Of U units: how likely each is an object, its class, how likely that is, and whether others are as likely."""
+    """Decision on U units: probability of existence, class, probability of the class, and ties between classes."""
 
     existence: NDArray[np.float64]
     category: NDArray[np.intp]
@@ -315,7 +320,7 @@ class _Decided(NamedTuple):
 
 
 def _by_votes(votes: NDArray[np.intp], share: NDArray[np.float64]) -> _Decided:
-    """From votes (U, K), and the share of raters (U,) who annotated it."""
+    """Decide by votes (U, K) and the share of raters (U,) who annotated the unit."""
     most = votes.max(axis=1, initial=0)
     category = votes.argmax(axis=1) if votes.size else np.zeros(len(votes), np.intp)
     return _Decided(share, category, share, (votes == most[:, None]).sum(axis=1) > 1)

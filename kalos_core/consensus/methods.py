@@ -1,4 +1,4 @@
-"""The table of methods that estimate a truth from masks."""
+"""Table of methods that estimate a ground truth from masks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
 WITHOUT_OUTLIERS = "excl-0.5"
-"""The method that needs to know the whole study."""
+"""Method that needs the whole study."""
 
 JOINTLY = "staple-classes"
-"""The method that looks at all classes of a label map at once; of one class it is `staple`."""
+"""Method that estimates all classes of a label map at once; for one class it is `staple`."""
 
 TRUTH_METHODS: dict[str, Callable[[Masks3D], Truth]] = {
     "any": vote_any,
@@ -31,11 +31,11 @@ TRUTH_METHODS: dict[str, Callable[[Masks3D], Truth]] = {
     "simple": simple,
     "lsml": lsml,
 }
-"""Name -> method that estimates a truth from masks: those that Lampert et al. compare (§III-D), and `JOINTLY`."""
+"""Name -> method that estimates a ground truth from masks: those in Lampert et al. (§III-D), and `JOINTLY`."""
 
 
 def check_methods(methods: Any, name: str = "methods") -> list[str]:
-    """One or several names in `TRUTH_METHODS`, each once."""
+    """Check one or several names in `TRUTH_METHODS` and remove duplicates."""
     found = [methods] if isinstance(methods, str) else list(check_iterable(methods, name, "names of methods"))
     for method in found:
         lookup(TRUTH_METHODS, method, name)
@@ -46,9 +46,9 @@ Methods = Annotated[
     str | Sequence[str],
     Option(
         "Methods",
-        "How the truth of pixels is estimated. 'excl-0.5' leaves out the raters who stand out over all images, which "
-        "are read twice; 'staple-classes' looks at all classes of label maps at once, the others at each against the "
-        "rest.",
+        "Method that estimates the ground truth of pixels. 'excl-0.5' excludes raters who are outliers over all "
+        "images, which are read twice. 'staple-classes' estimates all classes of label maps at once, the others each "
+        "class against the rest.",
         type="names in `TRUTH_METHODS`",
         check=check_methods,
     ),
@@ -57,17 +57,17 @@ Methods = Annotated[
 
 @checked
 def estimate_truth(masks: Masks3D, method: str = "staple", outliers: Iterable[str] | None = None) -> Truth:
-    """The truth of the masks of one image by the name of a method in `TRUTH_METHODS`.
+    """Estimate the ground truth of one image with a method in `TRUTH_METHODS`.
 
-    `estimate_truths` is the same for all images of a study.
+    For all images of a study use `estimate_truths`.
 
     Parameters
     ----------
     masks : MaskStack or (N, H, W)
     method : name in `TRUTH_METHODS`
     outliers : iterable of str, optional
-        What `study_outliers` says of the study that the image is of. Only ``"excl-0.5"`` looks at it; without it, that
-        method takes the image for the whole study.
+        Outliers of the study, from `study_outliers`. Used only by ``"excl-0.5"``, which otherwise treats the image as
+        the whole study.
 
     Examples
     --------

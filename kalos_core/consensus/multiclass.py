@@ -1,4 +1,4 @@
-"""STAPLE of several classes at once: one truth, and of each rater which class they give for which."""
+"""STAPLE of several classes at once: one ground truth, and the class confusions of each rater."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BACKGROUND = "background"
-"""Name of the value 0, unless it has another."""
+"""Default name of the value 0."""
 
 TABLE = 1 << 20
-"""Values in a range of at most so many are looked up in a table."""
+"""Greatest range of values for which a lookup table is used."""
 
 LARGEST = 1 << 62
-"""Numbers of patterns stay below it."""
+"""Upper bound of pattern numbers."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassStaple(Result):
-    """The truth of several classes at once. N raters, K classes, P patterns of what the raters said.
+    """Ground truth of several classes at once. N raters, K classes, P patterns of rater answers.
 
     Figures: ``"raters"``.
 
     Parameters
     ----------
     raters, classes : (N,), (K,) object
-        Names; the background is a class.
+        Names; the background is a class too.
     values : (K,) int
-        Of the classes in label maps.
+        Values of the classes in label maps.
     pattern : (H, W) or (D, H, W) int
-        Which pattern each pixel has; -1 where it is ignored.
+        Pattern of each pixel; -1 for ignored pixels.
     votes : (P, N) int
-        Number of the class that each rater gave.
+        Class number that each rater gave.
     probability : (P, K) float64
-        Of each class where a pixel has that pattern.
+        Probability of each class at pixels with the pattern.
     confusion : (N, K, K) float64
-        Of each rater, how likely they say a class (last) where another one is true. Rows add up to 1.
+        Probability that a rater gives a class (last axis) if another one is true. Rows sum to 1.
     prior : (K,) float64
     iterations : int
     converged : bool
@@ -84,22 +84,22 @@ class ClassStaple(Result):
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
-        """(H, W) or (D, H, W) the likeliest value, the first of those where `tied`; 0 where pixels are ignored."""
+        """(H, W) or (D, H, W) likeliest value, the first if `tied`; 0 for ignored pixels."""
         return np.append(self.values[self._likeliest.argmax(axis=1)], 0)[self.pattern]
 
     @cached_property
     def tied(self) -> NDArray[np.bool_]:
-        """(H, W) or (D, H, W) True where several classes are equally likely."""
+        """(H, W) or (D, H, W) whether several classes are equally likely."""
         return np.append(self._likeliest.sum(axis=1) > 1, False)[self.pattern]
 
     @property
     def _likeliest(self) -> NDArray[np.bool_]:
-        """(P, K) the likeliest class of each pattern, several where they are equally likely."""
+        """(P, K) whether a class is the likeliest of a pattern; several are if equally likely."""
         return np.asarray(self.probability >= self.probability.max(axis=1, keepdims=True) - ROUNDING)
 
     @checked
     def probability_of(self, name: str) -> NDArray[np.float64]:
-        """(H, W) or (D, H, W) how likely one class is; 0 where pixels are ignored.
+        """(H, W) or (D, H, W) probability of one class; 0 for ignored pixels.
 
         Examples
         --------
@@ -110,7 +110,7 @@ class ClassStaple(Result):
 
     @cached_property
     def entropy(self) -> NDArray[np.float64]:
-        """(H, W) or (D, H, W) bits in [0, log2 K] that are not known of each pixel's class; 0 where it is ignored.
+        """(H, W) or (D, H, W) entropy of each pixel's class in bits, from 0 to log2 K; 0 for ignored pixels.
 
         Examples
         --------
@@ -121,10 +121,10 @@ class ClassStaple(Result):
 
     @checked
     def truth_of(self, name: str) -> Truth:
-        """One class against all others: true where it is the likeliest, also of several.
+        """Return one class against all others; true where it is the likeliest, ties included.
 
-        The sensitivity of a rater is that of the class, their specificity how likely they do not give it where another
-        class is true, by how often each is.
+        A rater's sensitivity is that of the class. Their specificity is the probability of not giving the class where
+        another one is true, weighted by the frequency of the others.
 
         Examples
         --------
@@ -165,17 +165,17 @@ class ClassStaple(Result):
 
     @property
     def sensitivity(self) -> NDArray[np.float64]:
-        """(N, K) how likely each rater gives a class where it is true."""
+        """(N, K) probability that a rater gives a class where it is true."""
         return np.diagonal(self.confusion, axis1=1, axis2=2).copy()
 
     @property
     def accuracy(self) -> NDArray[np.float64]:
-        """(N,) how likely each rater is right at a pixel: sensitivities weighted by the prior."""
+        """(N,) probability that a rater is right at a pixel: sensitivities weighted by the prior."""
         return self.sensitivity @ self.prior
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         pixels = int((self.pattern >= 0).sum())
         tied = int(self.tied.sum())
         settled = "" if self.converged else f"; not settled after {number_of(self.iterations, 'iteration')}"
@@ -187,14 +187,14 @@ class ClassStaple(Result):
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a rater, class that is true and class that they say: how likely."""
+        """Return one row for each rater, true class and given class, with the probability."""
         axes = {"rater": self.raters, "true": self.classes, "said": self.classes}
         return crossed(axes, probability=self.confusion)
 
 
 @dataclass(frozen=True)
 class ClassStapleSettings(Settings):
-    """How truth of several classes is estimated."""
+    """Settings of `staple_classes`."""
 
     classes: Annotated[
         Mapping[int, str] | None,
@@ -220,15 +220,16 @@ class ClassStapleSettings(Settings):
 def staple_classes(labels: LabelStack | Masks3D, settings: ClassStapleSettings) -> ClassStaple:
     """STAPLE of several classes at once (Warfield, Zou & Wells 2004, for more than two labels), in 2-D or 3-D.
 
-    Each rater has a confusion matrix in place of one sensitivity and specificity, so that a rater who mistakes one
-    class for another counts as evidence of the other. `class_truth` estimates each class against all others. A pixel
-    enters only through what the raters said of it, so that the estimation runs on the few patterns of answers. It
-    begins with the shares of votes; with two classes it is `staple`.
+    Each rater has a confusion matrix instead of one sensitivity and specificity, so a rater who mistakes one class for
+    another is evidence of the other. In contrast, `class_truth` estimates each class against all others.
+
+    A pixel matters only through the raters' answers, so the estimation runs on the few distinct answer patterns. It
+    starts from the shares of votes. With two classes it equals `staple`.
 
     Parameters
     ----------
-    labels : LabelStack, or label maps (H, W) or (D, H, W) by rater or one after the other
-        Every value is a class, 0 too.
+    labels : LabelStack, or label maps (H, W) or (D, H, W) in a mapping by rater or a sequence
+        Every value is a class, including 0.
 
     Returns
     -------
@@ -237,7 +238,7 @@ def staple_classes(labels: LabelStack | Masks3D, settings: ClassStapleSettings) 
     Raises
     ------
     InputError
-        For fewer than two raters, a value that is no class, or a prior of other classes or of no share above 0.
+        If there are fewer than two raters, a value is not a class, or the prior has other classes or a share of 0.
 
     Examples
     --------
@@ -290,14 +291,14 @@ def staple_classes(labels: LabelStack | Masks3D, settings: ClassStapleSettings) 
 def estimate_confusions(
     votes: NDArray[np.intp], count: NDArray[np.intp], prior: NDArray[np.float64], iterations: int = ITERATIONS
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int, bool]:
-    """Expectation-maximisation on patterns of answers.
+    """Run expectation-maximisation on answer patterns.
 
     Parameters
     ----------
     votes : (P, N) int
-        Number of the class that each rater gave.
+        Class number that each rater gave.
     count : (P,) int
-        Pixels with each pattern.
+        Number of pixels with each pattern.
     prior : (K,) float64
     iterations : int
 
@@ -305,7 +306,7 @@ def estimate_confusions(
     -------
     probability : (P, K) float64
     confusion : (N, K, K) float64
-        Rater, true class, class that they said.
+        Probability by rater, true class and given class.
     iterations : int
     converged : bool
 
@@ -327,7 +328,7 @@ def estimate_confusions(
                 for rater in range(raters)
             ]
         )
-        there = whole > 0  # a class that is true nowhere leaves what was
+        there = whole > 0  # a class that is true nowhere keeps its confusions
         confusion = np.where(there[:, None], said / np.where(there, whole, 1)[:, None], previous)
         probability = _probability(votes, prior, confusion, probability)
         if iteration > 1 and np.abs(confusion - previous).max() <= SETTLED:
@@ -341,8 +342,8 @@ def _probability(
     confusion: NDArray[np.float64],
     otherwise: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """(P, K) how likely each class is, given the answers; the old probability where none is possible."""
-    with np.errstate(divide="ignore"):  # the logarithm of 0: impossible
+    """(P, K) probability of each class given the answers; unchanged if no class is possible."""
+    with np.errstate(divide="ignore"):  # log 0 is an impossible class
         likely = np.tile(np.log(prior), (len(votes), 1))
         for rater, own in enumerate(np.log(confusion)):
             likely += own[:, votes[:, rater]].T
@@ -353,7 +354,7 @@ def _probability(
 
 
 def _patterns(codes: Sequence[NDArray[Any]], kinds: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Of answers (pixels,) by rater: one pixel of each pattern, the pattern of each pixel, and how many have it."""
+    """Return a pixel of each answer pattern, the pattern of each pixel, and the pixels per pattern."""
     import pandas as pd  # slow to import, and needed here only
 
     number, most = codes[0].astype(np.int64), kinds
@@ -362,14 +363,14 @@ def _patterns(codes: Sequence[NDArray[Any]], kinds: int) -> tuple[NDArray[np.int
             number, distinct = pd.factorize(number)
             most = len(distinct)
         number, most = number * kinds + row, most * kinds
-    pattern, distinct = pd.factorize(number)  # by a hash table: no sorting
+    pattern, distinct = pd.factorize(number)  # hash table, no sorting
     first = np.empty(len(distinct), np.intp)
-    first[pattern[::-1]] = np.arange(len(pattern))[::-1]  # the last write wins: the first pixel
+    first[pattern[::-1]] = np.arange(len(pattern))[::-1]  # the first pixel is written last
     return first, pattern, np.bincount(pattern)
 
 
 def _coded(labels: NDArray[np.integer[Any]], values: NDArray[np.int64]) -> NDArray[Any]:
-    """Where each label stands among ascending values; by a table where that is small."""
+    """Position of each label among ascending values; uses a lookup table if the range is small."""
     low, span = int(values[0]), int(values[-1]) - int(values[0]) + 1
     if span > TABLE:
         return np.searchsorted(values, labels)
@@ -379,7 +380,7 @@ def _coded(labels: NDArray[np.integer[Any]], values: NDArray[np.int64]) -> NDArr
 
 
 def _as_stack(labels: Any) -> tuple[LabelStack, tuple[int, ...]]:
-    """Label maps as a stack, and the shape of one of them; volumes as maps one below the other."""
+    """Return label maps as a stack, and the shape of one map; volumes become stacked maps."""
     if isinstance(labels, MaskStack):
         labels = LabelStack(labels.masks.view(np.uint8), labels.raters, labels.ignore, labels.image)
     if isinstance(labels, LabelStack):
@@ -398,7 +399,7 @@ def _as_stack(labels: Any) -> tuple[LabelStack, tuple[int, ...]]:
 
 
 def _prior(prior: Any, values: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(K,) shares of the classes, adding up to 1."""
+    """(K,) prior shares of the classes, normalised to sum to 1."""
     given = dict(prior) if isinstance(prior, Mapping) else {}
     shares = [as_number(given.get(value)) for value in values.tolist()]
     if set(given) != set(values.tolist()) or any(share is None or not 0 < share < np.inf for share in shares):

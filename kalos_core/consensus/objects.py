@@ -1,4 +1,4 @@
-"""Who is right about objects: whether each unit is one, its class, and the skill of each rater, from each other."""
+"""Joint estimation of existence and class of units and of the skill of raters."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOTHING = "no object"
-"""What the answer `NO_OBJECT` is called among classes."""
+"""Name of the answer `NO_OBJECT` among classes."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnitTruth(Result):
-    """The result of `unit_truth`. U units, R raters, L answers that occur.
+    """The result of `unit_truth`. U units, R raters, L distinct answers.
 
     Figures: ``"skill"``, ``"confusion"``, ``"existence"``.
 
     Parameters
     ----------
     estimate : LabelTruth
-        Of the units as items. Its classes are the L answers by name, "no object" among them; its skills, intervals and
-        confusions are those of the raters.
+        Estimate with units as items. Its classes are the L answers by name, including "no object". Its skills,
+        intervals and confusions are those of the raters.
     code : (L,) int
-        Each answer as in `units`: `NO_OBJECT`, or a category.
+        Code of each answer, as in `units`: `NO_OBJECT` or a category.
     units : Units
-        What every rater gave each unit.
+        Answer of each rater to each unit.
     images : (I,) object
         Ids of the images.
     categories : (K,) object
@@ -69,28 +69,28 @@ class UnitTruth(Result):
 
     @property
     def existence(self) -> NDArray[np.float64]:
-        """(U,) probability that the unit is an object, of whatever class."""
+        """(U,) probability that the unit is an object of any class."""
         return np.asarray(1 - self.estimate.probability[:, self.code == NO_OBJECT].sum(axis=1))
 
     @property
     def category(self) -> NDArray[np.intp]:
-        """(U,) the likeliest class if it is an object, a code into `categories`; the first of several."""
+        """(U,) likeliest class if the unit is an object, as a code into `categories`; the first if tied."""
         known = self._of_objects
         return self.code[self.code != NO_OBJECT][known.argmax(axis=1)] if known.size else np.zeros(len(known), np.intp)
 
     @property
     def confidence(self) -> NDArray[np.float64]:
-        """(U,) probability that the unit is an object of this class."""
+        """(U,) probability that the unit is an object of the class in `category`."""
         return np.asarray(self._of_objects.max(axis=1, initial=0))
 
     @property
     def tied(self) -> NDArray[np.bool_]:
-        """(U,) True where several classes are equally likely."""
+        """(U,) whether several classes are equally likely."""
         return np.asarray((self._of_objects >= self.confidence[:, None] - ROUNDING).sum(axis=1) > 1)
 
     @property
     def overruled(self) -> NDArray[np.bool_]:
-        """(U,) True where another answer is likeliest than most of the raters gave; False where votes are tied."""
+        """(U,) whether the likeliest answer differs from that of most raters; False if votes are tied."""
         votes = np.zeros(self.estimate.probability.shape, np.intp)
         unit, rater = np.nonzero(self.units.values != NOT_ASSIGNED)
         np.add.at(votes, (unit, np.searchsorted(self.code, self.units.values[unit, rater])), 1)
@@ -101,24 +101,24 @@ class UnitTruth(Result):
 
     @property
     def _of_objects(self) -> NDArray[np.float64]:
-        """(U, L or L - 1) probabilities of the classes, without that of no object."""
+        """(U, L or L - 1) probabilities of the classes, without "no object"."""
         return np.asarray(self.estimate.probability[:, self.code != NO_OBJECT])
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         sure = self.estimate.confidence
         of = f"of {number_of(len(self.units), 'unit')}"
         text = (
             f"{number_of(int((self.existence >= 0.5).sum()), f'{of} is an object', f'{of} are objects')} by "
             f"{number_of(len(self.estimate.raters), 'rater')}, "
-            f"{percent_text(float(sure.mean())) if len(sure) else 'undefined'} "
-            f"sure in the mean; {int(self.overruled.sum()):,} otherwise than most of their raters say"
+            f"mean posterior {percent_text(float(sure.mean())) if len(sure) else 'undefined'}"
+            f"; {int(self.overruled.sum()):,} against most of their raters"
         )
         return text + self.estimate.doubts
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a unit: its image, likeliest class and how probable it is, whether it exists, and its votes."""
+        """Return one row for each unit: image, likeliest class and its probability, existence, and votes."""
         values = self.units.values
         about = "image:images[units.image] category:categories[category] confidence existence tied overruled"
         counts = {"annotated": (values >= 0).sum(axis=1), "assigned": (values != NOT_ASSIGNED).sum(axis=1)}
@@ -127,33 +127,33 @@ class UnitTruth(Result):
 
 @takes(SkillSettings)
 def unit_truth(agreement: Agreement, settings: SkillSettings) -> UnitTruth:
-    """Whether each unit is an object, its class, and how each rater answers, estimated from each other.
+    """Estimate whether each unit is an object, its class, and the confusions of each rater.
 
-    `dawid_skene` of the units: the answer of a rater to a unit is the class they gave it, or that there is no object,
-    where they were assigned and annotated nothing. So a rater who often annotates what is none counts little where they
-    are alone, and one who misses much counts little where they are silent. `instance_consensus` makes annotations of
-    it.
+    Applies `dawid_skene` to units. A rater's answer to a unit is the class they gave it, or "no object" if they were
+    assigned and annotated nothing. A rater with many false positives thus counts little where they are alone, and one
+    who misses many objects counts little where they annotated nothing. `instance_consensus` turns the result into
+    annotations.
 
-    **What it assumes, and when not to use it.** All that `dawid_skene` does: one true class, raters who err
-    independently, most of them better than chance. Besides:
+    **Assumptions, and when not to use it.** Those of `dawid_skene`: one true class, raters who err independently, most
+    of them better than chance. In addition:
 
-    * *Raters differ.* Of synthetic raters, some far better than others, it finds the objects that the majority does
-      not; of three who are alike the majority is right more often, of five as often. With three raters or fewer take
+    * *Raters differ.* For synthetic raters of very different skill, it finds objects that the majority does not. For
+      three raters of equal skill the majority is right more often, for five as often. With three raters or fewer, use
       votes.
     * *Units are right.* Annotations of one object that were not matched are two units, and look like an error of all
-      raters at both: choose the threshold first (`calibrate`).
-    * *A unit is there because somebody annotated it.* What all raters missed is no unit, so misses of all are
-      underestimated; and what is no object has been annotated by somebody, so raters are not quite independent there.
-    * *Objects are alike.* Where the best rater alone sees small objects they are taken for none.
+      raters at both. Choose the threshold first (`calibrate`).
+    * *A unit exists because a rater annotated it.* Objects that all raters missed are no units, so common misses are
+      underestimated. Every false positive was annotated by some rater, so raters are not quite independent there.
+    * *Objects are alike.* Small objects that only the best rater sees are estimated to be no objects.
 
-    `LabelTruth.overturned` counts units that all of their raters, two or more, gave one class and that got another
-    answer, such as no object: above 0 the headline says DOUBTFUL, and votes (`instance_consensus` without a truth) are
-    to be preferred.
+    `LabelTruth.overturned` counts units to which all of their raters, two or more, gave one class but which got another
+    answer, such as no object. If it is above 0, the headline says DOUBTFUL; prefer votes (`instance_consensus` without
+    a truth).
 
     Parameters
     ----------
     agreement : Agreement
-        Which annotations are of the same object.
+        Agreement that groups the annotations into units.
 
     Returns
     -------
@@ -162,12 +162,12 @@ def unit_truth(agreement: Agreement, settings: SkillSettings) -> UnitTruth:
     Raises
     ------
     InputError
-        For raters that are local to their image, an unknown model, or more raters and classes than confusion matrices
-        may have cells.
+        If raters are local to their image, the model is unknown, or there are more raters and classes than confusion
+        matrices may have cells.
 
     Examples
     --------
-    ann and bob agree on ten cats; cid, who finds five of them, sees five more where ann and bob see nothing:
+    ann and bob agree on ten cats. cid finds five of them, and sees five more where ann and bob see nothing:
 
     >>> from kalos_core import Annotations, agreement
     >>> rows = [

@@ -1,4 +1,4 @@
-"""The truths of all images of a study, the outliers among its raters decided once over all of them."""
+"""Ground truths of all images of a study, with outliers decided over all of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOCAL = "raters have no names: outliers are decided within the image"
 
 
 class Truths(Results[Truth]):
-    """References estimated from the masks of several images, one `Truth` an image.
+    """Ground truths estimated from the masks of several images, one `Truth` for each image.
 
     Figures: ``"images"``.
 
@@ -43,31 +43,31 @@ class Truths(Results[Truth]):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         return f"References of {number_of(len(self), 'image')}"
 
 
 @checked
 def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bool | None = None) -> Truths:
-    """The truth of each image of a study, by the name of a method in `TRUTH_METHODS`.
+    """Estimate the ground truth of each image of a study with a method in `TRUTH_METHODS`.
 
-    What sets it apart from `estimate_truth` is ``"excl-0.5"``: outliers are decided once, over all images, as the paper
-    does (Lampert et al., §III-B, D), and then left out of the vote on each image. An image whose raters are all
-    outliers keeps the votes of all, and its `note` says so. The other methods work image by image.
+    It differs from `estimate_truth` only for ``"excl-0.5"``: outliers are decided once over all images, as in the paper
+    (Lampert et al., §III-B, D), and excluded from the vote on each image. An image whose raters are all outliers keeps
+    all votes, and its `note` says so. Other methods work image by image.
 
-    Every image is read once: a truth holds the votes on its image, about 2 bytes a pixel, and so does the result. For
-    a study that memory does not hold, `study_outliers` reads it once, and `estimate_truth` or `vote_without_outliers`
-    takes its answer image by image.
+    Every image is read once. A ground truth holds the votes on its image, about 2 bytes a pixel, and so does the
+    result. If a study does not fit in memory, `study_outliers` reads it once, and `estimate_truth` or
+    `vote_without_outliers` uses its result image by image.
 
     Parameters
     ----------
     stacks : iterable, or function without arguments that returns one
-        One `MaskStack` an image, or what `MaskStack.of` makes one of, each of at least two raters: a list, a generator,
-        or such as ``read_mask_folders(...).stacks``. A single stack is one image.
+        One `MaskStack` for each image, or input of `MaskStack.of`, each with at least two raters. May be a list, a
+        generator, or for example ``read_mask_folders(...).stacks``. A single stack is one image.
     method : name in `TRUTH_METHODS`
     raters_are_local : bool, optional
-        Whether a name means a rater within one image only, by default as the stacks say. Nobody can then be an outlier
-        of the study: ``"excl-0.5"`` decides within each image, and `note` says so.
+        Whether a rater name is valid within one image only; by default as in the stacks. There are then no outliers of
+        the study: ``"excl-0.5"`` decides within each image, and `note` says so.
 
     Returns
     -------
@@ -77,12 +77,12 @@ def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bo
     Raises
     ------
     InputError
-        For no image, an image with fewer than two raters, masks that `MaskStack.of` refuses, or an unknown method. The
-        message names the image.
+        If there is no image, an image has fewer than two raters, `MaskStack.of` rejects masks, or the method is
+        unknown. The message names the image.
 
     Examples
     --------
-    Dan differs on the first image, and is an outlier of the study; on the second alone, it would be cid:
+    Dan differs on the first image and is an outlier of the study. On the second image alone, it would be cid:
 
     >>> first = {"ann": [[0, 1, 1, 1]], "bob": [[0, 1, 1, 1]], "cid": [[0, 1, 1, 1]], "dan": [[1, 0, 0, 0]]}
     >>> second = {"ann": [[1, 1]], "bob": [[1, 1]], "cid": [[1, 0]], "dan": [[1, 1]]}
@@ -113,21 +113,21 @@ def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bo
 
 @checked
 def study_outliers(stacks: Stacks) -> list[str]:
-    """Names of the raters of a study with a mean 1 - F1 to the others above that of all plus one standard deviation.
+    """Find raters whose mean 1 - F1 to the others exceeds the mean of all raters plus one standard deviation.
 
-    Decided once over all images (Lampert et al., §III-B): F1 of two raters is that of all images that both annotated,
-    the standard deviation that of the sample (ddof 1), and nobody is an outlier among fewer than three raters. The same
-    as ``found.raters[found.outliers]`` of a `pixel_agreement`; an image of one rater counts for nothing.
+    Decided once over all images (Lampert et al., §III-B). F1 of two raters is computed over all images that both
+    annotated, and the standard deviation is that of the sample (ddof 1). Fewer than three raters have no outliers. The
+    result equals ``found.raters[found.outliers]`` of a `pixel_agreement`; images of one rater are ignored.
 
     Parameters
     ----------
     stacks : iterable, or function without arguments that returns one
-        As in `estimate_truths`; read once, each image forgotten when it is counted.
+        As in `estimate_truths`; read once, without keeping images.
 
     Raises
     ------
     InputError
-        For raters that are local to an image (`MaskStack.raters_are_local`): they have no other images.
+        If raters are local to an image (`MaskStack.raters_are_local`), since they have no other images.
 
     Examples
     --------
@@ -145,13 +145,13 @@ def study_outliers(stacks: Stacks) -> list[str]:
 
 
 def _sums_of(votes: Patterns) -> PixelSums:
-    """The counts of an image, over its own raters."""
+    """Counts of an image over its own raters."""
     raters = np.arange(votes.votes.shape[1])
     return PixelSums.of(votes, raters, len(raters))
 
 
 def _outliers(images: Iterable[tuple[NDArray[np.object_], PixelSums]]) -> list[str]:
-    """Names of the outliers, from the raters and the counts of each image."""
+    """Names of the outliers, from the raters and counts of each image."""
     counted = list(images)
     names = distinct(name for raters, _ in counted for name in raters)
     code = {name: index for index, name in enumerate(names)}

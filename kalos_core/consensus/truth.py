@@ -1,4 +1,4 @@
-"""The result of every estimate of a truth: a mask, how well each rater does, and what to know about it."""
+"""Result of ground-truth estimation: a mask, the performance of each rater, and notes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Truth(Result):
-    """A truth estimated from the masks of N raters.
+    """Ground truth estimated from the masks of N raters.
 
-    Table: one row a rater: sensitivity and specificity, and whether the estimate rests on them.
+    Table: one row for each rater: sensitivity, specificity, and whether the estimate is based on them.
 
     Figures: ``"raters"``.
 
@@ -31,22 +31,22 @@ class Truth(Result):
     method : str
         Such as ``"vote 0.5"`` or ``"staple"``.
     mask : (H, W) bool
-        Pixels estimated to be true; False where they are ignored.
+        Pixels estimated to be true; False for ignored pixels.
     raters : (N,) object
     sensitivity, specificity : (N,) float64
-        Of the true pixels the share each rater marked, of the others the share they left: with STAPLE its estimates,
-        else counted. Always a number: a share of no pixel is 1, since nothing was missed, and `note` says so.
+        Share of the true pixels that each rater marked, and of the others that they left. Estimated by STAPLE,
+        otherwise counted. Never NaN: a share of zero pixels is 1, since nothing was missed, and `note` says so.
     kept : (N,) bool
-        Raters the estimate rests on.
+        Raters the estimate is based on.
     iterations : int
-        0 where the estimate is made in one step.
+        0 if the estimate is made in one step.
     converged : bool
     note : str
-        What to know: that the truth is empty or full and why, that a share is of no pixel. "" where there is nothing.
+        Notes: why the ground truth is empty or full, or that a share is of zero pixels. "" if there are none.
     patterns : Patterns
-        The votes.
+        Vote patterns.
     pattern_probability : (P,) float64, optional
-        Of each pattern: the (weighted) share of votes, or STAPLE's probability.
+        Value of each pattern: the (weighted) share of votes, or STAPLE's probability.
 
     Examples
     --------
@@ -75,14 +75,14 @@ class Truth(Result):
 
     @cached_property
     def probability(self) -> NDArray[np.float64]:
-        """(H, W) of each pixel; with LSML, which has none, 1 within the mask and 0 without."""
+        """(H, W) probability of each pixel; with LSML, which has none, 1 inside the mask and 0 outside."""
         if self.pattern_probability is None:
             return self.mask.astype(np.float64)
         return self.patterns.at_pixels(self.pattern_probability)
 
     @property
     def entropy(self) -> NDArray[np.float64]:
-        """(H, W) bits in [0, 1] that are not known of each pixel, see `entropy_bits`; 0 where pixels are ignored.
+        """(H, W) entropy of each pixel in bits, from 0 to 1, see `entropy_bits`; 0 for ignored pixels.
 
         Examples
         --------
@@ -97,24 +97,24 @@ class Truth(Result):
 
     @cached_property
     def performance(self) -> RaterPerformance:
-        """Each rater against the mask, pixel by pixel; NaN where a share is of no pixel."""
+        """Confusion of each rater with the mask, pixel by pixel; NaN for a share of zero pixels."""
         counts = self.patterns.counts_in(self.mask)
         return RaterPerformance(self.raters, confusions(self.patterns.votes, self.patterns.count, counts))
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         note = f"; {self.note}" if self.note else ""
         return f"Truth({self.method}: {int(self.mask.sum()):,} of {number_of(self.patterns.pixels, 'pixel')}{note})"
 
 
 def entropy_bits(probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(P,) Shannon's entropy (1948, §6) of P distributions over K classes: bits from 0, one is certain, to log2 K.
+    """(P,) Shannon entropy (1948, §6) of P distributions over K classes in bits, from 0 (certain) to log2 K.
 
     Parameters
     ----------
     probability : (P, K) float64
-        Rows add up to 1.
+        Rows sum to 1.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def truth_of_patterns(
     why_empty: str = "no pixel has enough votes",
     notes: Sequence[str] = (),
 ) -> Truth:
-    """A truth of the chosen patterns (P,), rater by rater counted unless `estimates` are given."""
+    """Build the `Truth` of the chosen patterns (P,); performance is counted unless `estimates` are given."""
     true = patterns.count * chosen
     sensitivity, specificity = estimates or counted_shares(patterns, true)
     own = notes_of(patterns, int(true.sum()), why_empty, estimates is None, converged, iterations)
@@ -160,7 +160,7 @@ def truth_of_patterns(
 
 
 def counted_shares(patterns: Patterns, true: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(N,) sensitivity and specificity, from how many pixels (P,) of each pattern are true; 1 for a share of none."""
+    """(N,) sensitivity and specificity from the number of true pixels (P,) of each pattern; 1 for zero pixels."""
     nameless = np.empty(patterns.votes.shape[1], object)
     counts = RaterPerformance(nameless, confusions(patterns.votes, patterns.count, true))
     return np.nan_to_num(counts.sensitivity, nan=1.0), np.nan_to_num(counts.specificity, nan=1.0)
@@ -169,7 +169,7 @@ def counted_shares(patterns: Patterns, true: NDArray[np.intp]) -> tuple[NDArray[
 def notes_of(
     patterns: Patterns, true: int, why_empty: str, counted: bool, converged: bool, iterations: int
 ) -> list[str]:
-    """What to know about a truth of so many pixels, the raters' shares of it counted or estimated."""
+    """Notes on a ground truth with a number of pixels, with shares either counted or estimated."""
     notes = []
     if not patterns.pixels:
         notes.append("all pixels are ignored: there is nothing to estimate")

@@ -1,4 +1,4 @@
-"""The truth as a vote: of any rater, of a share of them, of those who are no outliers."""
+"""Ground truth by vote: of any rater, of a share of raters, or of raters who are not outliers."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from kalos_core.pixels.stack import Masks3D, as_stack
 from kalos_core.pixels.sums import PixelSums
 
 ROUNDING = 1e-9
-"""A share of N raters that is a whole number but for rounding is that number."""
+"""Tolerance within which a share times the number of raters is a whole number."""
 
 NOBODY_LEFT = "all raters of this image are outliers of the study: all of them vote"
 
 
 @checked
 def vote(masks: Masks3D, share: float = 0.5) -> Truth:
-    """Pixels that at least a share of the raters marked: A / N >= share (Lampert et al., Eq. 5).
+    """Return pixels that at least a share of the raters marked: A / N >= share (Lampert et al., Eq. 5).
 
     Parameters
     ----------
     masks : MaskStack or (N, H, W)
     share : float in (0, 1]
-        .5 is the majority, with half of the votes enough.
+        .5 is the majority, including ties.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def vote(masks: Masks3D, share: float = 0.5) -> Truth:
 
 @checked
 def vote_any(masks: Masks3D) -> Truth:
-    """Pixels that anybody marked: the Any-GT, a lower bound on what a detector reaches (Lampert et al., §V-B).
+    """Return pixels that any rater marked: Any-GT, a lower bound on detector performance (Lampert et al., §V-B).
 
     Examples
     --------
@@ -67,28 +67,28 @@ def vote_any(masks: Masks3D) -> Truth:
 
 @checked
 def vote_without_outliers(masks: Masks3D, outliers: Iterable[str] | None = None) -> Truth:
-    """Pixels that at least half of the raters without outliers marked: the Excl-0.5-GT (Lampert et al., §III-D).
+    """Return pixels that at least half of the non-outliers marked: Excl-0.5-GT (Lampert et al., §III-D).
 
-    An outlier is a rater with a mean 1 - F1 to the others above that of all plus one standard deviation. Of two raters
-    nobody is one, and the truth is the majority. The paper decides over all images of a study: `study_outliers` names
-    them, and `estimate_truths` takes them as it goes.
+    An outlier is a rater whose mean 1 - F1 to the others exceeds the mean of all raters plus one standard deviation.
+    Two raters have no outliers; the result is then the majority. The paper decides over all images of a study:
+    `study_outliers` finds them, and `estimate_truths` applies them.
 
     Parameters
     ----------
     masks : MaskStack or (N, H, W)
     outliers : iterable of str, optional
-        Names, such as those of `study_outliers`; by default it is decided within these masks, as if they were the
-        whole study. Names that the stack does not have are ignored.
+        Names, such as those from `study_outliers`. By default outliers are decided within these masks, as if they were
+        the whole study. Names that the stack does not have are ignored.
 
     Returns
     -------
     Truth
-        `kept` holds who had a vote.
+        `kept` marks the raters who voted.
 
     Raises
     ------
     InputError
-        If nobody is left.
+        If no rater is left.
 
     Examples
     --------
@@ -103,14 +103,14 @@ def vote_without_outliers(masks: Masks3D, outliers: Iterable[str] | None = None)
         find_outliers(patterns) if outliers is None else np.isin(stack.raters, names_of(list(outliers), [], "outliers"))
     )
     if not kept.any():
-        raise InputError(f"outliers: expected somebody else among the raters {listed(stack.raters, 20)}, got them all")
+        raise InputError(f"outliers: expected not to list all raters {listed(stack.raters, 20)}, got them all")
     return vote_of(stack.raters, patterns, kept)
 
 
 def vote_of(
     raters: NDArray[np.object_], patterns: Patterns, kept: NDArray[np.bool_], notes: Sequence[str] = ()
 ) -> Truth:
-    """Pixels that at least half of those raters marked who are kept (N,), at least one.
+    """Return pixels that at least half of the kept raters (N,) marked; at least one rater is kept.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def vote_of(
 
 
 def vote_of_study(raters: NDArray[np.object_], patterns: Patterns, outliers: Iterable[str]) -> Truth:
-    """The vote of those who are no outliers of the study; of all raters of the image where nobody else is left.
+    """Vote of raters who are not outliers of the study; if none is left, vote of all raters of the image.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def find_outliers(patterns: Patterns) -> NDArray[np.bool_]:
 
 
 def outliers_of(sums: PixelSums) -> NDArray[np.bool_]:
-    """(R,) outliers by the counts of any number of images; none below three raters.
+    """(R,) outliers from the counts of any number of images; none below three raters.
 
     Examples
     --------

@@ -1,13 +1,13 @@
 """Label convergence: the ceiling that disagreement puts on any model's mAP (Tschirschwitz & Rodehorst, WACV 2025).
 
-* the ceiling: `label_convergence` -> `LabelConvergence`, its `Replicates` and their `Spread`; `SHARES`,
+* ceiling: `label_convergence` -> `LabelConvergence`, with its `Replicates` and their `Spread`; `SHARES`,
   `MEANINGS`
 * raters against raters: `modified_map` -> `ModifiedMap`; `THRESHOLDS`, `SIZES`
-* from alpha to mAP, of one data set or several pooled: `fit_line` -> `Line`, `PUBLISHED_LINE`
+* line from alpha to mAP, for one data set or several pooled: `fit_line` -> `Line`, `PUBLISHED_LINE`
 * models: `map_of_predictions` -> `PredictionMap`, `read_models`
-* of tags, with models placed and the check-list: `convergence_study` -> `ConvergenceStudy`, of `TagConvergence`,
+* study of tags, models and the check-list: `convergence_study` -> `ConvergenceStudy`, made of `TagConvergence`,
   `PlacedModel` and `SubsetSize`
-* may it be used: `check_convergence`, a `Criterion`, `Criteria` for each condition
+* check-list of exclusion criteria: `check_convergence` -> `Criteria`, one `Criterion` for each condition
 """
 
 from kalos_core.convergence.criteria import Criteria as Criteria

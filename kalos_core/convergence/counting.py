@@ -1,4 +1,4 @@
-"""What average precision of any subset of images is computed from: matched once, accumulated as often as wanted."""
+"""Matches from which average precision of any subset of images is computed without matching again."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from kalos_core.convergence.precision import average_precision, precision_points
 from kalos_core.pairs import Pairs
 
 AT_ONCE = 1 << 17
-"""Detections times thresholds times subsets that are accumulated together: few enough for the processor's cache."""
+"""Detections times thresholds times subsets accumulated together, small enough for the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """D detections and M annotations of the ground truth in G groups: ground-truth rater, detecting rater and class.
+    """D detections and M ground-truth annotations in G groups: ground-truth rater, detecting rater and class.
 
     Parameters
     ----------
     truth, found, category : (G,) int
-        Of each group; every group has ground truth.
+        Ground-truth rater, detecting rater and class of each group. Every group has ground truth.
     group, image : (D,) int
-        Of each detection, sorted by group, then by image and position in the order they are taken.
+        Group and image of each detection, sorted by group, then by image and position in the order of detections.
     hit : (T, D) bool
         Whether a detection found an annotation.
     counts : (T, D) bool or None
-        Whether a detection counts at all; None where all do.
+        Whether a detection counts at all; None if all do.
     annotation_group, annotation_image : (M,) int
-        Of each annotation of the ground truth that counts.
+        Group and image of each ground-truth annotation that counts.
     images : int
-        I
+        I, the number of images.
     joint : bool
         Whether all detections enter at once.
     """
@@ -59,14 +59,14 @@ class Counted:
         return self._measure(self.group, self.hit, self.counts, positives)
 
     def directions(self, subsets: NDArray[np.bool_], raters: int) -> NDArray[np.float64]:
-        """(B, T, R, R) mean over the classes of the ground truth on B subsets (B, I) of the images."""
+        """(B, T, R, R) mAP of every direction on B subsets (B, I) of the images, mean over the ground-truth classes."""
         parts = [self.by_direction(self._precision(part), raters) for part in self._parts(subsets)]
         return np.concatenate([np.zeros((0, len(self.hit), raters, raters)), *parts])
 
     def by_direction(self, precision: NDArray[np.float64], raters: int) -> NDArray[np.float64]:
-        """(B, T, G) -> (B, T, R, R) mean over the classes of the ground truth, NaN where there is none."""
+        """(B, T, G) -> (B, T, R, R) mean over the classes of the ground truth; NaN if there are none."""
         means = np.full((*precision.shape[:-1], raters * raters), np.nan)
-        direction, first = np.unique(self.truth * raters + self.found, return_index=True)  # groups stand in this order
+        direction, first = np.unique(self.truth * raters + self.found, return_index=True)  # groups are in this order
         if len(direction):
             defined = np.isfinite(precision)
             sums = np.add.reduceat(np.where(defined, precision, 0.0), first, axis=-1)
@@ -75,9 +75,10 @@ class Counted:
         return means.reshape(*precision.shape[:-1], raters, raters)
 
     def points(self, truth: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """(V,) precisions and how many recall points, of all classes and thresholds of a ground-truth rater, read each.
+        """(V,) distinct precisions under a ground-truth rater, and (V,) how many recall points read each.
 
-        The sum of precision times points is that of `class_precision` over classes and thresholds, times 101.
+        Points are counted over all classes and thresholds. The sum of precision times points is the sum of
+        `class_precision` over classes and thresholds, times 101.
         """
         groups = len(self.truth)
         positives = np.bincount(self.annotation_group, minlength=groups)
@@ -110,19 +111,19 @@ class Counted:
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """D detections, matched image by image, and M annotations of the ground truth, not yet in groups.
+    """D detections, matched image by image, and M ground-truth annotations, not yet in groups.
 
-    Those of different images can stand end to end (`join_matches`).
+    Matches of different images can be concatenated (`join_matches`).
 
     Parameters
     ----------
     key, image : (D,) int
         Ground-truth rater, detecting rater and class as one number, and the image of each detection.
     image_position, rank : (D,) int
-        Where the image stands among those of all, and the detection among those of its image, rater and class.
+        Position of the image among all images, and of the detection within its image, rater and class.
     sureness : (D,) float64
     hit, ignored : (T, D) bool
-        As of `Detections`.
+        See `Detections`.
     annotation_key, annotation_image : (M,) int
     """
 
@@ -137,7 +138,7 @@ class Matches:
     annotation_image: NDArray[np.intp]
 
     def counted(self, images: int, raters: int, categories: int, joint: bool) -> Counted:
-        """In groups, in the order they are taken; of so many images, raters and classes."""
+        """Group the detections and put them into the order in which they are taken."""
         groups, annotation_group = distinct_codes(self.annotation_key)
         number_of_group = find_sorted(groups, self.key)
         of_truth = np.flatnonzero(number_of_group >= 0)
@@ -162,7 +163,7 @@ class Matches:
 
 
 def join_matches(parts: Sequence[Matches], starts: NDArray[np.intp]) -> Matches:
-    """Matches of tables of different images end to end; `starts`: the first image of each table."""
+    """Concatenate the matches of tables of different images; `starts` is the first image of each table."""
     if len(parts) == 1:
         return parts[0]
     shifted = [
@@ -179,14 +180,14 @@ def join_matches(parts: Sequence[Matches], starts: NDArray[np.intp]) -> Matches:
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """One order in which detections are taken: positions of images (I,), and of annotations (N,) in an image."""
+    """One order of detections: positions of images (I,), and of annotations (N,) within an image."""
 
     images: NDArray[np.intp]
     annotations: NDArray[np.intp]
 
 
 def orders_of(annotations: Annotations, rows: int, ties: str, orders: int, seed: int) -> list[Order]:
-    """The orders that `ties` says for so many annotations of these images: several where they are random, else one."""
+    """Return the orders for a `ties` rule and a number of annotations: several random ones, otherwise one."""
     rng = np.random.default_rng(seed)
     if ties != "shuffle":
         return [Order(_image_positions(annotations), np.arange(rows))]
@@ -203,13 +204,13 @@ def match(
     crowds: CrowdOverlaps,
     scores: NDArray[np.float64] | None = None,
 ) -> Matches:
-    """Match the annotations of every two raters: the surest first, equally sure ones in an order.
+    """Match the annotations of every two raters: highest score first, ties broken by an order.
 
     Parameters
     ----------
     annotations : Annotations
     pairs : Pairs
-        From the least threshold upwards.
+        Computed at the least threshold or lower.
     thresholds : (T,) float64
     ties : "coco", "shuffle" or "joint"
     in_size : (N,) bool
@@ -218,7 +219,7 @@ def match(
     crowds : CrowdOverlaps
         Annotations that lie in a crowd region of another rater.
     scores : (N,) float64, optional
-        How sure an annotation is as a detection; all are equally sure unless given.
+        Score of each annotation as a detection; all scores are equal by default.
     """
     sureness = np.zeros(len(annotations)) if scores is None else scores
     as_they_stand = scores is None and bool((order.annotations[1:] > order.annotations[:-1]).all())
@@ -251,7 +252,7 @@ def _group_key(
 
 
 def _image_positions(annotations: Annotations) -> NDArray[np.intp]:
-    """(I,) position of each image by ascending id where ids are whole numbers, as pycocotools, else as in the table."""
+    """(I,) position of each image: by ascending id if all ids are integers, as pycocotools; else as in the table."""
     ids = list(annotations.images)
     position = np.arange(len(ids))
     if all(issubclass(kind, (int, np.integer)) for kind in set(map(type, ids))):

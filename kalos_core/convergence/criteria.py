@@ -1,4 +1,4 @@
-"""Whether a data set can carry label convergence at all: the exclusion criteria of the paper as a check-list."""
+"""Check-list of the paper's exclusion criteria for label convergence."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ from kalos_core.variation import variations
 Verdict = Literal["ok", "warn", "cannot know"]
 
 UNEQUAL = 2.0
-"""How many times the images of the least busy rater the busiest may have."""
+"""Greatest accepted ratio of images between the rater with the most and the one with the fewest."""
 
 MANY_COPIES = 0.01
-"""Share of correct findings with similarity 1 from which labels look copied; the paper's own three data sets: none."""
+"""Share of correct findings with similarity 1 that suggests copied labels.
+
+None of the paper's own three data sets reaches it.
+"""
 
 FEW_CLASSES = 0.5
-"""Share of the vocabulary that two raters should have annotated."""
+"""Least share of the classes that two raters should have annotated."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +43,9 @@ class Criterion:
     Parameters
     ----------
     criterion : str
-        The question.
+        Question that the criterion answers.
     finding : str
-        What was found, in words, with numbers.
+        Result in words, with numbers.
     verdict : "ok", "warn" or "cannot know"
 
     Examples
@@ -57,7 +60,7 @@ class Criterion:
 
 
 class Criteria(Results[Criterion]):
-    """The check-list of `check_convergence`, one `Criterion` after the other.
+    """Check-list returned by `check_convergence`: a sequence of `Criterion`.
 
     Figures: ``"verdicts"``.
 
@@ -72,14 +75,14 @@ class Criteria(Results[Criterion]):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         warnings = sum(line.verdict == "warn" for line in self)
         return f"{number_of(warnings, 'warning')} in {number_of(len(self), 'criterion', 'criteria')}"
 
 
 @dataclass(frozen=True)
 class CriteriaSettings(Settings):
-    """How copies are found: by which similarity, or from pairs that were computed before."""
+    """Settings of `check_convergence`: the similarity that finds copies, or precomputed pairs."""
 
     similarity: ComparedBy = "auto"
     pairs: Pairs | None = field(default=None, kw_only=True)
@@ -87,27 +90,27 @@ class CriteriaSettings(Settings):
 
 @takes(CriteriaSettings)
 def check_convergence(annotations: Annotations | Sharded[Annotations], settings: CriteriaSettings) -> Criteria:
-    """The exclusion criteria for label convergence (Appendix A, and the considerations of §4.1), one by one.
+    """Check the exclusion criteria for label convergence (Appendix A, and the considerations of §4.1).
 
     Parameters
     ----------
     annotations : Annotations, or shards of them
     pairs : Pairs, optional
-        As in `variations`.
+        See `variations`.
 
     Returns
     -------
     Criteria
-        Guidelines, selection of images, rater imbalance, missing images, copies and classes covered.
+        Annotation guideline, selection of images, rater imbalance, missing images, copies and class coverage.
 
     Raises
     ------
     InputError
-        As `modified_map`, for raters who share nothing.
+        As `modified_map`, if no two raters share an image or a class.
 
     Examples
     --------
-    Ann annotated three images, bob one of them, the very same box:
+    Ann annotated three images. Bob annotated one of them, with the very same box:
 
     >>> rows = [{"image": image, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]} for image in (1, 2, 3)]
     >>> rows.append({"image": 1, "rater": "bob", "category": "cat", "box": [0, 0, 9, 9]})
@@ -142,7 +145,7 @@ def check_convergence(annotations: Annotations | Sharded[Annotations], settings:
 
 @dataclass(frozen=True, eq=False)
 class _Contributions:
-    """What raters annotated: (I,) in which images, (R,) how much each, and (K, R) which classes in shared images."""
+    """Contributions of raters: (I,) annotated images, (R,) annotation counts, (K, R) classes in shared images."""
 
     annotated: NDArray[np.bool_]
     of_raters: NDArray[np.intp]
@@ -150,7 +153,7 @@ class _Contributions:
 
     @classmethod
     def of(cls, annotations: Annotations) -> _Contributions:
-        """Those of a table."""
+        """Return the contributions in one table."""
         shared = annotations.comparable_images[annotations.image]
         classes = np.zeros((len(annotations.categories), len(annotations.raters)), np.bool_)
         classes[annotations.category[shared], annotations.rater[shared]] = True
@@ -162,7 +165,7 @@ class _Contributions:
 
     @classmethod
     def merged(cls, parts: Sequence[_Contributions]) -> _Contributions:
-        """Those of tables of different images."""
+        """Merge the contributions of tables with different images."""
         return cls(
             annotated=np.concatenate([part.annotated for part in parts]),
             of_raters=np.sum([part.of_raters for part in parts], axis=0),
@@ -175,7 +178,7 @@ def _selection_of_images(annotations: Annotations, given: _Contributions) -> Cri
     images = number_of(int(annotations.comparable_images.sum()), "image")
     finding = (
         f"{number_of(empty, f'of {images} is', f'of {images} are')} empty for all raters. Images that were chosen "
-        "because something had been annotated in them hide what everybody missed."
+        "because they contain annotations hide objects that everybody missed."
     )
     return Criterion("images chosen without regard to their labels", finding, "cannot know")
 
@@ -183,7 +186,7 @@ def _selection_of_images(annotations: Annotations, given: _Contributions) -> Cri
 def _imbalance(annotations: Annotations, given: _Contributions) -> Criterion:
     criterion = "raters contribute equally"
     if annotations.raters_are_local:
-        finding = "Raters are not known beyond their image, so nobody can say whether some of them dominate."
+        finding = "Raters are not known beyond their image, so it cannot be checked whether some of them dominate."
         return Criterion(criterion, finding, "cannot know")
     images = annotations.assigned_any_class.sum(axis=0)
     most, least = int(images.argmax()), int(images.argmin())
@@ -240,6 +243,6 @@ def _classes(given: _Contributions) -> Criterion:
     finding = (
         f"Of {number_of(len(by_rater), 'class')}, {number_of(annotated, 'is', 'are')} annotated and {shared:,} by two "
         "raters or more. "
-        "What was found holds for these."
+        "Results hold only for these."
     )
     return Criterion("classes covered", finding, "ok" if shared >= FEW_CLASSES * len(by_rater) else "warn")

@@ -1,4 +1,4 @@
-"""Detections that lie in crowd regions of the ground truth, which count neither for nor against, as in COCO."""
+"""Detections in crowd regions of the ground truth, which count neither for nor against, as in COCO."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from kalos_core.similarity.polygons import intersection_area
 
 @dataclass(frozen=True, eq=False)
 class CrowdOverlaps:
-    """How far C detections lie in a crowd region: of each rater's regions of the class, that which holds most of it.
+    """Share of C detections that lies in a crowd region of their class.
+
+    If several regions of one rater overlap a detection, the one with the largest share counts.
 
     Parameters
     ----------
     found : (C,) int
-        The detection.
+        Row of the detection.
     truth : (C,) int
-        The rater whose region it is.
+        Rater of the crowd region.
     share : (C,) float64 in (0, 1]
         Share of the detection's area that lies in the region.
     """
@@ -43,18 +45,21 @@ class CrowdOverlaps:
 def crowd_overlaps(
     crowds: Annotations | None, detections: Annotations, similarity: str, kind: str, floor: float
 ) -> CrowdOverlaps:
-    """Detections of which at least a share `floor` lies in a crowd region of their image and class.
+    """Find detections with at least a share `floor` of their area in a crowd region of their image and class.
 
     Parameters
     ----------
     crowds : Annotations or None
         See `Annotations.crowd_regions`.
     detections : Annotations
-        Of the same or another table: images and classes are found by id and name.
+        From the same or another table; images and classes are matched by id and name.
     similarity, kind : str
-        As in `Pairs`. Boxes are compared by their boxes, polygons by exact areas, masks and what is to equal
-        pycocotools' polygons by pixels, as are polygons with a region that is a mask. Of any other kind, and with a
-        region that is a box only or of an image of unknown size, the boxes are compared.
+        As in `Pairs`. The kind decides how areas are compared:
+
+        * boxes by their boxes,
+        * polygons by exact areas, or by pixels if the region is a mask,
+        * masks by pixels, and polygons too under ``polygon_raster_iou``, which equals pycocotools,
+        * any other kind by boxes. So are regions with only a box, and pixels of images of unknown size.
     floor : float in [0, 1]
 
     Examples
@@ -98,7 +103,7 @@ def _shares(
     similarity: str,
     kind: str,
 ) -> NDArray[np.float64]:
-    """(P,) share of the area of each detection that lies in a crowd region."""
+    """(P,) share of each detection's area that lies in its crowd region."""
     overlap, area = _of_boxes(detections, found, crowds, crowd)
     if kind not in ("polygon", "mask"):
         return ratio(overlap, area)
@@ -108,7 +113,7 @@ def _shares(
     outlined = _present(crowds, "polygon")[crowd]
     exact = outlined & (kind == "polygon") & (similarity != "polygon_raster_iou")
     size = crowds.image_size[crowds.image]
-    if "mask" in crowds.shapes:  # which knows the size of its image
+    if "mask" in crowds.shapes:  # a mask knows its image size
         size = np.where(_present(crowds, "mask")[:, None], _masks(crowds).size, size)
     drawn = ~exact & (outlined | _present(crowds, "mask")[crowd]) & np.isfinite(size[crowd]).all(axis=1)
     share[near[exact]] = _of_polygons(detections, found[exact], crowds, crowd[exact])
@@ -117,7 +122,7 @@ def _shares(
 
 
 def _present(table: Annotations, kind: str) -> NDArray[np.bool_]:
-    """(N,) annotations that have a shape of a kind."""
+    """(N,) whether an annotation has a shape of this kind."""
     column = table.shapes.get(kind)
     return np.zeros(len(table), np.bool_) if column is None else ~column.absent()
 
@@ -125,7 +130,7 @@ def _present(table: Annotations, kind: str) -> NDArray[np.bool_]:
 def _of_boxes(
     detections: Annotations, found: NDArray[np.intp], crowds: Annotations, crowd: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(P,) area that two boxes share, and of the first; nothing where one has none."""
+    """(P,) intersection area of two boxes, and (P,) area of the first; 0 if one of them is missing."""
     if "box" not in detections.shapes or "box" not in crowds.shapes:
         return np.zeros(len(found)), np.ones(len(found))
     own, other = (_boxes(table)[rows] for table, rows in ((detections, found), (crowds, crowd)))
@@ -164,7 +169,7 @@ def _of_pixels(
     kind: str,
     size: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Of regions on canvases of a width and height (N, 2)."""
+    """(P,) share of each detection inside its region, rasterised on canvases of width and height (P, 2)."""
     if not len(found):
         return np.zeros(0)
     regions, of_crowd = _rastered(crowds, crowd, kind, size[crowd])
@@ -181,7 +186,7 @@ def _masks(table: Annotations) -> Masks:
 def _rastered(
     table: Annotations, rows: NDArray[np.intp], kind: str, size: NDArray[np.float64]
 ) -> tuple[Masks, NDArray[np.intp]]:
-    """Masks of all rows (P,), polygons on canvases of a size (P, 2), and which of the masks is that of each row."""
+    """Masks of all rows (P,), with polygons rasterised at a size (P, 2), and the index of each row's mask."""
     chosen, first, index = np.unique(rows, return_index=True, return_inverse=True)
     outlined = _present(table, "polygon")[chosen]
     if kind == "mask":

@@ -1,4 +1,4 @@
-"""Label convergence: modified mAP and alpha on many subsets, the interval they span, and the line between them."""
+"""Label convergence: modified mAP and alpha on many subsets, their interval, and the line between them."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHARES = (0.1, 0.25, 0.5)
-"""Of the images in a subset, at which `LabelConvergence.by_size` looks unless told otherwise."""
+"""Default shares of the images in a subset for `LabelConvergence.by_size`."""
 
 MATCHED, COUNTED = 0.1, 0.4
-"""Share of the work done when annotations are matched, and when every image has its alpha."""
+"""Fraction of the work done once annotations are matched, and once every image has its alpha."""
 
 HALVES = 200
-"""Halves of the images that the interval comes from: its width is then known to a twentieth."""
+"""Number of halves of the images behind the interval; its width is then known to about 5 %."""
 
 AT_ONCE = 50
-"""Subsets between two words of progress."""
+"""Subsets between two progress messages."""
 
 NUMBERS_AT_ONCE = 1 << 19
-"""Images times subsets that are looked at together, so that memory does not grow with either."""
+"""Images times subsets processed together, so that memory does not grow with either."""
 
 PAPER_SOLVER, PAPER_COST = "shm", "neg"
 PAPER_KINDS = frozenset({"box", "polygon", "mask"})
-"""What the published line was fitted on: objects in photographs."""
+"""Shape kinds that the published line was fitted on: objects in photographs."""
 
 """Solver and cost of the alpha of the paper's Appendix B, to which its line belongs."""
 
@@ -70,13 +70,13 @@ class SubsetSize:
     Parameters
     ----------
     share : float
-        Of the images in a subset; 1 for all of them.
+        Share of the images in a subset; 1 for all of them.
     images, subsets : int
-        In a subset; those without annotations to compare are left out.
+        Images in a subset, and number of subsets, without those that have no annotations to compare.
     convergence : float
         Mean of `LabelConvergence.convergence`.
     std, low, high, percentile_low, percentile_high : float
-        As of `Spread`; for all images `low` and `high` are `LabelConvergence.interval`, and the others NaN.
+        See `Spread`. For all images `low` and `high` are `LabelConvergence.interval`, and the others NaN.
     map, alpha : float
         Mean modified mAP and alpha.
 
@@ -108,30 +108,30 @@ class LabelConvergence(Result):
     Parameters
     ----------
     whole : ModifiedMap
-        On all images.
+        Modified mAP on all images.
     drawn : (B, n) int
-        Codes of the images of every replicate, ascending.
+        Ascending codes of the images of each replicate.
     images : int
-        From how many they were drawn: those that two raters are assigned to.
+        Number of images that two raters are assigned to; subsets are drawn from these.
     pair_map : (B, T, R, R) float64
-        Modified mAP of every replicate: rater of the row as ground truth, of the column as detections.
+        Modified mAP of each replicate: row rater as ground truth, column rater as detections.
     alpha : (B, T) float64
-        Mean image alpha of every replicate.
+        Mean image alpha of each replicate.
     configuration : AgreementSettings
-        Of `alpha`, at the first threshold.
+        Settings of `alpha`, at the first threshold.
     line : Line or None
-        What mAP is inferred from alpha with; None if no line belongs to this alpha.
+        Line that maps alpha to mAP; None if no line belongs to this alpha.
     fitted : Line or None
-        Fitted on all replicates and thresholds; None for more than two raters, who have no one mAP to fit, and where
-        alpha is the same everywhere.
+        Line fitted on all replicates and thresholds. None if alpha is the same everywhere, or for more than two
+        raters, since they have no single mAP to fit.
     usable : (images,) int
-        Codes of the images they were drawn from, in the order in which they are drawn.
+        Codes of the images that subsets are drawn from, in drawing order.
     image_alpha : (I, T) float64
-        Alpha of every image, NaN where undefined.
+        Alpha of each image; NaN if undefined.
     halves_map, halves_alpha : (H, T) float64
         `map` and `alpha` of halves of the images.
     counted : sequence of Counted
-        What modified mAP of any subset is computed from, once for each order of detections.
+        Matches from which modified mAP of any subset is computed, one for each order of detections.
     settings : ConvergenceSettings
 
     Examples
@@ -168,22 +168,22 @@ class LabelConvergence(Result):
 
     @property
     def thresholds(self) -> NDArray[np.float64]:
-        """(T,) as of `whole`."""
+        """(T,) thresholds of `whole`."""
         return self.whole.thresholds
 
     @property
     def images_per_replicate(self) -> int:
-        """n, to which the width of the intervals belongs."""
+        """n, the number of images in a replicate; the width of the intervals belongs to it."""
         return int(self.drawn.shape[1])
 
     @property
     def map(self) -> NDArray[np.float64]:
-        """(B, T) mean of both directions; for more than two raters the mean over all ordered pairs of raters."""
+        """(B, T) mean of both directions; with more than two raters, mean over all ordered pairs of raters."""
         return mean_of_directions(self.pair_map)
 
     @property
     def replicates(self) -> Replicates:
-        """What every number below comes from, without annotations; over some of the thresholds, see its `between`."""
+        """Replicates without annotations, the source of the numbers below; select thresholds with `between`."""
         return Replicates(
             thresholds=self.thresholds,
             map=self.map,
@@ -206,31 +206,31 @@ class LabelConvergence(Result):
 
     @property
     def whole_convergence(self) -> float:
-        """`convergence` of all images at once: the number to quote, as it depends on no size of subsets."""
+        """`convergence` of all images at once. Quote this number: it does not depend on a subset size."""
         return self.replicates.whole_convergence
 
     def by_size(self, shares: Sequence[float] = SHARES, samples: int | None = None) -> pd.DataFrame:
-        """How label convergence depends on the size of the subsets, and the value of the whole set it leads to.
+        """Compute label convergence for several subset sizes and for the whole data set.
 
         Parameters
         ----------
         shares : sequence of floats in (0, 1)
-            Of the images in a subset. The share of this result is among the rows in any case, with its replicates.
+            Shares of the images in a subset. The share of this result is always among the rows, with its replicates.
         samples : int, at least 2, optional
-            Subsets of each size; by default as many as this result has.
+            Subsets of each size; by default as many as in this result.
 
         Returns
         -------
         DataFrame
-            A row for each size, ascending, all images last: ``share``, ``images``, ``subsets`` (those without
-            annotations to compare left out), ``convergence`` (as of the property) with ``std``, ``low``, ``high``,
-            ``percentile_low`` and ``percentile_high`` (of all images ``low`` and ``high`` are the interval, the others
-            NaN), ``map`` and ``alpha``.
+            One row for each size, ascending, with all images last: ``share``, ``images``, ``subsets`` (without those
+            that have no annotations to compare), ``convergence`` (as the property) with ``std``, ``low``, ``high``,
+            ``percentile_low`` and ``percentile_high``, ``map`` and ``alpha``. For all images ``low`` and ``high`` are
+            the interval, and ``std`` and the percentiles are NaN.
 
         Raises
         ------
         InputError
-            For a share that is none, or that leaves a subset empty.
+            If a share is not a number in (0, 1), or leaves a subset empty.
 
         Examples
         --------
@@ -249,7 +249,7 @@ class LabelConvergence(Result):
         return pd.DataFrame(map(vars, self.sizes(shares, samples)))
 
     def sizes(self, shares: Sequence[float] = SHARES, samples: int | None = None) -> list[SubsetSize]:
-        """The rows of `by_size`."""
+        """Compute the rows of `by_size`."""
         count = len(self.drawn) if samples is None else check_whole(samples, "samples", least=2)
         sizes = {
             _subset_size(self.images, check_number(share, "shares", above=0, below=1), "shares") for share in shares
@@ -261,7 +261,7 @@ class LabelConvergence(Result):
         return [*rows, _whole_row(self.replicates)]
 
     def _of_size(self, size: int, samples: int) -> Replicates:
-        """Replicates of so many images; those there are, if they have that many."""
+        """Replicates with subsets of a size; the existing ones if they have that size."""
         if size == self.images_per_replicate:
             return self.replicates
         drawn = _draw(self.usable, size, samples, np.random.default_rng([self.settings.seed, size]))
@@ -275,44 +275,44 @@ class LabelConvergence(Result):
 
     @property
     def measured(self) -> Spread:
-        """As of `Replicates`."""
+        """See `Replicates.measured`."""
         return self.replicates.measured
 
     @property
     def inferred(self) -> Spread | None:
-        """As of `Replicates`."""
+        """See `Replicates.inferred`."""
         return self.replicates.inferred
 
     def inferred_with(self, line: Line) -> Spread:
-        """As of `Replicates`."""
+        """See `Replicates.inferred_with`."""
         return self.replicates.inferred_with(line)
 
     @property
     def convergence(self) -> Spread:
-        """The paper's number: measured for two raters, inferred from alpha for more, if there is a line."""
+        """Label convergence as in the paper: measured for two raters, else inferred from alpha if there is a line."""
         return self.replicates.convergence
 
     @property
     def route(self) -> str:
-        """How `convergence` was obtained, for people."""
+        """Description of how `convergence` was obtained."""
         return self.replicates.route
 
     @property
     def interval(self) -> NDArray[np.float64]:
-        """(2,) 95 % interval of `whole_convergence`; NaN of fewer than 50 images (see `interval_of_all`)."""
+        """(2,) 95 % interval of `whole_convergence`; NaN for fewer than 50 images (see `interval_of_all`)."""
         return self.replicates.interval
 
     def summary(self) -> pd.DataFrame:
-        """A row each for measured mAP, inferred mAP and alpha: see `Replicates`."""
+        """Return one row each for measured mAP, inferred mAP and alpha; see `Replicates.summary`."""
         return self.replicates.summary()
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each replicate and threshold: modified mAP and alpha."""
+        """Return one row for each replicate and threshold: modified mAP and alpha."""
         return self.replicates.to_pandas()
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         found = 100 * self.whole_convergence
         interval = bracketed(100 * self.interval, ".2f", f"fewer than {FEWEST_IMAGES} images")
         return (
@@ -322,7 +322,7 @@ class LabelConvergence(Result):
 
     @property
     def _of_subsets(self) -> str:
-        """The mean over subsets; nothing of subsets of one image."""
+        """Mean over the subsets, as text; empty if a subset has one image."""
         if self.images_per_replicate < 2:
             return ""
         subsets = f"{number_of(len(self.alpha), 'subset')} of {self.images_per_replicate:,} of them"
@@ -341,13 +341,13 @@ Subsets = Annotated[
         check=lambda value, name: check_replicates(value, name=name, least=2),
     ),
 ]
-SomeSubsets = Annotated[int | None, Option("Subsets", "Of each size; by default as many as drawn.", low=2)]
-SubsetShares = Annotated[Sequence[float], Option("Shares", "Of the images in each subset.", above=0, below=1)]
+SomeSubsets = Annotated[int | None, Option("Subsets", "Number of subsets of each size; by default as drawn.", low=2)]
+SubsetShares = Annotated[Sequence[float], Option("Shares", "Shares of the images in a subset.", above=0, below=1)]
 Share = Annotated[
     float,
     Option(
         "Share of the images in each subset",
-        "How many of the images, as a share; intervals belong to subsets of their size: the paper's have 500 images.",
+        "Intervals of subsets depend on their size; subsets in the paper have 500 images.",
         above=0,
         below=1,
     ),
@@ -356,7 +356,7 @@ Share = Annotated[
 
 @dataclass(frozen=True)
 class CeilingSettings(Settings):
-    """What decides label convergence, besides how many subsets are drawn."""
+    """Settings of label convergence except the number of subsets."""
 
     fraction: Share = 0.1
     seed: Seed = 0
@@ -372,19 +372,19 @@ class CeilingSettings(Settings):
 
 @dataclass(frozen=True)
 class Sampled(Settings):
-    """How many subsets are drawn."""
+    """Number of subsets."""
 
     samples: Subsets = 1000
 
 
 @dataclass(frozen=True)
 class ConvergenceSettings(CeilingSettings, Sampled):
-    """What decides label convergence."""
+    """Settings of `label_convergence`."""
 
 
 @dataclass(frozen=True)
 class ConvergenceArguments(ConvergenceSettings):
-    """What `label_convergence` takes: its settings, what was computed before, and who is told of progress."""
+    """Arguments of `label_convergence`: its settings, precomputed pairs and a progress callback."""
 
     _: KW_ONLY
     pairs: Pairs | None = None
@@ -395,14 +395,19 @@ class ConvergenceArguments(ConvergenceSettings):
 def label_convergence(
     annotations: Annotations | Sharded[Annotations], settings: ConvergenceArguments
 ) -> LabelConvergence:
-    """The mAP that no model can be expected to pass, given how the raters differ (label convergence §4).
+    """Compute the mAP that no model can be expected to exceed, given how raters differ (label convergence §4).
 
-    Modified mAP and alpha on many random subsets of the images, drawn without replacement. Two raters: the interval of
-    modified mAP itself. More: modified mAP of all raters is not defined, so mAP is inferred from alpha with a line; the
-    mean over ordered pairs of raters stands next to it. Annotations are matched once; a subset only accumulates anew.
-    Images that were not given to two raters are never drawn. The published line belongs to the alpha of the default
-    solver and cost on boxes, polygons and masks, and is used with no others: of volumes and keypoints the mean over
-    pairs of raters stands alone.
+    Computes modified mAP and alpha on many random subsets of the images, drawn without replacement.
+
+    * For two raters, the interval is that of modified mAP itself.
+    * For more raters, no single modified mAP is defined. A line maps alpha to mAP; the mean over ordered pairs of
+      raters is reported next to it.
+
+    The published line belongs to the alpha of the default solver and cost on boxes, polygons and masks, and is used
+    for no others. For volumes and keypoints only the mean over pairs of raters is reported.
+
+    Annotations are matched once; a subset only accumulates the matches anew. Images without two assigned raters are
+    never drawn.
 
     Parameters
     ----------
@@ -411,8 +416,8 @@ def label_convergence(
     pairs : Pairs, optional
         As in `modified_map`.
     progress : callable, optional
-        ``progress(share, label)``: the share of the work that is done, and what comes next. What it raises ends the
-        work.
+        Called as ``progress(share, label)`` with the fraction completed and the next step. An exception from it ends
+        the computation.
 
     Returns
     -------
@@ -421,7 +426,7 @@ def label_convergence(
     Raises
     ------
     InputError
-        As `modified_map`; for a fraction that leaves a subset empty, or subsets without any annotation to compare.
+        As `modified_map`; if `fraction` leaves a subset empty, or some subsets have no annotations to compare.
 
     Examples
     --------
@@ -477,15 +482,15 @@ def label_convergence(
 
 
 def _drawn_from(annotations: Annotations, settings: ConvergenceSettings) -> tuple[NDArray[np.intp], int]:
-    """Images that subsets are drawn from, and how many a subset has; only who was assigned is read."""
+    """Images that subsets are drawn from, and images per subset; reads only the assignment of raters."""
     check_replicates(settings.samples, len(annotations.images), "samples", 2)
     usable = np.flatnonzero(usable_images(annotations))
-    usable = usable[np.argsort(annotations.image_rank[usable])]  # drawn alike in whatever order the table is
+    usable = usable[np.argsort(annotations.image_rank[usable])]  # same draw for any order of the table
     return usable, _subset_size(len(usable), settings.fraction)
 
 
 def map_of_halves(annotations: Annotations, similarity: str) -> tuple[float, NDArray[np.float64]]:
-    """Modified mAP of all images, mean over thresholds and directions, and (H,) of halves of them.
+    """Modified mAP of all images, mean over thresholds and directions, and (H,) the same on halves of them.
 
     Examples
     --------
@@ -517,7 +522,7 @@ def _check_replicates(result: LabelConvergence) -> None:
 
 
 def _size_row(found: Replicates) -> SubsetSize:
-    """A line of `LabelConvergence.by_size`."""
+    """Row of `LabelConvergence.by_size` for one subset size."""
     defined = np.asarray(np.isfinite(found.map).all(axis=1))
     kept = replace(found, map=found.map[defined], alpha=found.alpha[defined])
     if not defined.any():
@@ -539,7 +544,7 @@ def _size_row(found: Replicates) -> SubsetSize:
 
 
 def _whole_row(found: Replicates) -> SubsetSize:
-    """The last line of `LabelConvergence.by_size`: all images at once."""
+    """Last row of `LabelConvergence.by_size`: all images at once."""
     assert found.whole_map is not None
     assert found.whole_alpha is not None
     unknown = float("nan")
@@ -559,7 +564,7 @@ def _whole_row(found: Replicates) -> SubsetSize:
 
 
 def _as_subsets(drawn: NDArray[Any], images: int) -> NDArray[np.bool_]:
-    """(B, n) codes -> (B, I) which images are in each subset."""
+    """(B, n) codes -> (B, I) whether each image is in each subset."""
     subsets = np.zeros((len(drawn), images), np.bool_)
     subsets[np.arange(len(drawn))[:, None], drawn] = True
     return subsets
@@ -573,7 +578,7 @@ def _subset_size(images: int, share: float, name: str = "fraction") -> int:
 
 
 def _draw(images: NDArray[np.intp], size: int, samples: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """(B, n) images of every subset, drawn without replacement, ascending."""
+    """(B, n) ascending codes of the images in each subset, drawn without replacement."""
     drawn = np.empty((samples, size), np.int32)
     at_once = max(1, NUMBERS_AT_ONCE // len(images))
     for start in range(0, samples, at_once):
@@ -587,7 +592,7 @@ def _draw(images: NDArray[np.intp], size: int, samples: int, rng: np.random.Gene
 def _pair_map(
     counted: Sequence[Counted], drawn: NDArray[Any], raters: int, tell: Callable[[float, str], None]
 ) -> NDArray[np.float64]:
-    """(B, T, R, R) modified mAP of every subset, mean over the orders of detections."""
+    """(B, T, R, R) modified mAP of each subset, mean over the orders of detections."""
     found = [np.zeros((0, len(counted[0].hit), raters, raters))]
     for start in range(0, len(drawn), AT_ONCE):
         tell(COUNTED + (1 - COUNTED) * start / len(drawn), f"Subset {start + 1:,} of {len(drawn):,}")
@@ -597,7 +602,7 @@ def _pair_map(
 
 
 def _mean_alpha(image_alpha: NDArray[np.float64], drawn: NDArray[Any]) -> NDArray[np.float64]:
-    """(I, T) -> (B, T) mean of the defined image alphas of each subset; NaN without any."""
+    """(I, T) -> (B, T) mean of the defined image alphas of each subset; NaN if there are none."""
     defined, alpha = np.isfinite(image_alpha).astype(np.float64), np.nan_to_num(image_alpha)
     means = np.empty((len(drawn), image_alpha.shape[1]))
     at_once = max(1, NUMBERS_AT_ONCE // len(image_alpha))

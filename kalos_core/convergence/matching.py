@@ -1,7 +1,7 @@
-"""Detections matched to ground truth, for every two raters, class, image and threshold at once.
+"""Matching of detections to ground truth, for every two raters, class, image and threshold at once.
 
-One rater's annotations are read as the detections of another's: all have the same score, so they are taken in the order
-of their rows, as pycocotools takes them.
+One rater's annotations serve as the detections of another. All have the same score, so they are taken in row order, as
+in pycocotools.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from kalos_core.correspondence import neg_cost, strict_order
 from kalos_core.pairs import Pairs
 
 MOST_DETECTIONS = 1000
-"""Detections that count of each image and class."""
+"""Greatest number of detections that count for each image and class."""
 
 ALMOST_ONE = 1 - 1e-10
-"""The greatest similarity that is ever needed, so that a threshold of 1 finds equal shapes (pycocotools)."""
+"""Greatest similarity ever required, so that a threshold of 1 still matches equal shapes (pycocotools)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Detections:
-    """D detections: an annotation is one for every other rater that it is `compared` with.
+    """D detections. Each annotation is a detection for every other rater that it is `compared` with.
 
     Parameters
     ----------
     row : (D,) int
-        The annotation.
+        Row of the annotation.
     truth : (D,) int
-        The rater whose annotations are the ground truth.
+        Rater who provides the ground truth.
     hit : (T, D) bool
-        Whether it found an annotation, at each threshold.
+        Whether the detection matched an annotation, at each threshold.
     ignored : (T, D) bool
-        Whether it counts neither for nor against (it found, or is, an annotation of another size, or found nothing and
-        lies in a crowd region).
+        Whether the detection counts neither for nor against. It matched an annotation of another size, is itself of
+        another size, or matched nothing and lies in a crowd region.
     """
 
     row: NDArray[np.intp]
@@ -50,7 +50,7 @@ class Detections:
 
 
 def compared(annotations: Annotations) -> NDArray[np.bool_]:
-    """(N, R) True where another rater and an annotation's own were both assigned to its image and class."""
+    """(N, R) True if a rater and the annotation's own rater, not the same, are assigned to its image and class."""
     assigned = annotations.assigned_per_annotation
     of_own = np.arange(0, assigned.size, max(assigned.shape[1], 1)) + annotations.rater  # in the flat table
     found = assigned & assigned.ravel().take(of_own)[:, None]
@@ -59,13 +59,13 @@ def compared(annotations: Annotations) -> NDArray[np.bool_]:
 
 
 def _sides(is_compared: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """(D,) row and rater of every True in a table (N, R); `numpy.nonzero` is slower."""
+    """(D,) row and (D,) rater of every True in a table (N, R); faster than `numpy.nonzero`."""
     row, other = np.divmod(np.flatnonzero(is_compared), is_compared.shape[1])
     return row, other
 
 
 def rank_in_order(annotations: Annotations, order: NDArray[np.intp] | None) -> NDArray[np.intp]:
-    """(N,) position of each annotation among those of its image, rater and class, in `order` (N,) or as they stand."""
+    """(N,) position of each annotation within its image, rater and class, in `order` (N,) or in row order."""
     codes = (annotations.category, annotations.rater, annotations.image)
     if order is None:
         run = np.lexsort([short(code) for code in codes])
@@ -97,20 +97,20 @@ def detect(
     ----------
     annotations : Annotations
     pairs : Pairs
-        From the least threshold upwards.
+        Computed at the least threshold or lower.
     thresholds : (T,) float64
     rank : (N,) int
         See `rank_in_order`.
     in_size : (N,) bool
-        Annotations of the chosen sizes; the others are only taken second, and then count for nothing.
+        Annotations of the chosen sizes. Others are matched only if nothing else is free, and then count for nothing.
     crowds : CrowdOverlaps
-        Likewise taken second, by as many detections as there are.
+        Also matched only if nothing else is free; a region can match any number of detections.
     is_compared : (N, R) bool
         See `compared`.
     """
     raters = len(annotations.raters)
     is_compared = is_compared & (rank < MOST_DETECTIONS)[:, None]
-    number = np.cumsum(is_compared.ravel()) - 1  # of a detection: its annotation, towards a rater
+    number = np.cumsum(is_compared.ravel()) - 1  # detection number of each annotation and rater
     alike = annotations.category[pairs.left] == annotations.category[pairs.right]
     left, right = pairs.left[alike], pairs.right[alike]
     truth, found = np.concatenate([left, right]), np.concatenate([right, left])
@@ -131,7 +131,7 @@ def detect(
     )
     limits = np.minimum(thresholds, ALMOST_ONE)[:, None]
     row, other = _sides(is_compared)
-    # what can find one annotation only, that nothing else can find, depends on nothing else
+    # a detection with one candidate, which is a candidate of no other detection, can be matched without turns
     alone = (np.bincount(edges.found)[edges.found] == 1) & (np.bincount(edges.truth)[edges.truth] == 1)
     reached, is_second = np.full(len(row), -1.0), np.zeros(len(row), np.bool_)
     reached[edges.found[alone]], is_second[edges.found[alone]] = edges.similarity[alone], edges.second[alone]
@@ -145,10 +145,10 @@ def detect(
 
 @dataclass(frozen=True, eq=False)
 class _Edges:
-    """E annotations that detections can find: sides of annotations and crowd regions, and numbers of detections.
+    """E candidate matches between detections and sides of annotations or crowd regions.
 
-    `second`: taken only where nothing else is free. `turn`: when the detection is matched. `last`: of equally good
-    ones the greatest is taken.
+    `second`: taken only if nothing else is free. `turn`: turn in which the detection is matched. `last`: among equally
+    similar candidates, the greatest is taken.
     """
 
     truth: NDArray[np.intp]
@@ -165,11 +165,11 @@ class _Edges:
 def _match_in_turn(
     edges: _Edges, limits: NDArray[np.float64], sides: int, hit: NDArray[np.bool_], ignored: NDArray[np.bool_]
 ) -> None:
-    """One detection of each image, rater and class after the other takes the best that is free; into `hit`, `ignored`.
+    """Match detections of each image, rater and class in turn, best candidate first; fill `hit` and `ignored`.
 
-    From `sides` on, edges lead to crowd regions, which are never taken.
+    Edges from `sides` on lead to crowd regions, which always stay free.
     """
-    # the best first; of equally good ones the last in order, as pycocotools takes it
+    # best first; among equally similar candidates the last, as in pycocotools
     edges = edges.keep(np.lexsort((-edges.last, -edges.similarity, edges.second, edges.found, edges.turn)))
     places, place = np.unique(edges.truth, return_inverse=True)
     taken = np.zeros((len(limits), len(places)), np.bool_)
@@ -191,7 +191,7 @@ def _match_in_turn(
 
 
 def _crowd_sides(crowds: CrowdOverlaps, raters: int) -> NDArray[np.intp]:
-    """(C,) the detections in crowd regions, each for the rater whose region it is."""
+    """(C,) side of each detection in a crowd region, towards the rater of the region."""
     return np.asarray(crowds.found * raters + crowds.truth)
 
 
@@ -203,7 +203,7 @@ def detect_jointly(
     crowds: CrowdOverlaps,
     is_compared: NDArray[np.bool_],
 ) -> Detections:
-    """Match the most similar annotations first, whatever their order; arguments as of `detect`."""
+    """Match the most similar annotations first, whatever their order; arguments as in `detect`."""
     raters = len(annotations.raters)
     alike = pairs.keep(annotations.category[pairs.left] == annotations.category[pairs.right])
     order = strict_order(annotations, alike, neg_cost)

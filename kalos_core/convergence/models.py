@@ -1,4 +1,4 @@
-"""The mAP of models as a user types or passes it."""
+"""Parsing of model names with their mAP."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kalos_core.options import checked
 
 @checked
 def read_models(models: str | Mapping[str, float] | None) -> dict[str, float]:
-    """Names of models with their mAP from 0 to 1, from a text such as ``"YOLO 0.412, DETR 0.437"`` or a mapping.
+    """Read model names and their mAP from 0 to 1, from text such as ``"YOLO 0.412, DETR 0.437"`` or a mapping.
 
     Raises
     ------
     InputError
-        For an entry without a name or an mAP, an mAP outside [0, 1] (as in percent), or a name given twice.
+        If an entry has no name or no mAP, an mAP is outside [0, 1] (for example in percent), or a name occurs twice.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def read_models(models: str | Mapping[str, float] | None) -> dict[str, float]:
 
 
 def _split(entry: str) -> tuple[object, object]:
-    """A name and a number, the last word."""
+    """Split an entry into a name and a number, the last word."""
     name, _, last = re.sub(r"[:=]", " ", entry).strip().rpartition(" ")
     try:
         return name.strip(), float(last)

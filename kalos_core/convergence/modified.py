@@ -1,4 +1,4 @@
-"""Modified mAP: how well the annotations of one rater would do as detections of another's."""
+"""Modified mAP: mAP of one rater's annotations as detections, with another rater's as ground truth."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 THRESHOLDS = tuple(np.linspace(0.5, 0.95, 10).tolist())
-"""COCO's: .5 to .95 in steps of .05, as pycocotools has them: its .9 is a last bit below .9, which decides ties."""
+"""COCO thresholds: .5 to .95 in steps of .05, with the floats of pycocotools.
+
+Its .9 is one bit below .9, which decides ties.
+"""
 
 
 HitThresholds = Annotated[
@@ -46,16 +49,16 @@ Ties = Annotated[
     Literal["coco", "shuffle", "joint"],
     Option(
         "Order of detections",
-        "Which of the detections, that all have the same score, comes first.",
+        "All detections have the same score; this decides which comes first.",
         choices={
-            "coco": "by ascending image id, then by row, as pycocotools walks",
+            "coco": "by ascending image id, then by row, as in pycocotools",
             "shuffle": "the mean over random orders",
-            "joint": "all enter at once, each matched to its most similar annotation as far as that is free: one "
-            "operating point, which depends on no order",
+            "joint": "all enter at once, each matched to its most similar free annotation: one operating point, "
+            "independent of order",
         },
     ),
 ]
-Orders = Annotated[int, Option("Random orders", "How many orders of detections are drawn to shuffle them.", low=1)]
+Orders = Annotated[int, Option("Random orders", "Number of random orders to average over.", low=1)]
 
 SIZES: dict[str, tuple[float, float]] = {
     "all": (0.0, float("inf")),
@@ -63,12 +66,12 @@ SIZES: dict[str, tuple[float, float]] = {
     "medium": (32.0**2, 96.0**2),
     "large": (96.0**2, float("inf")),
 }
-"""COCO's sizes: least and greatest area in square pixels."""
+"""COCO sizes: least and greatest area in square pixels."""
 
 
 @dataclass(frozen=True)
 class ModifiedMapSettings(Settings):
-    """What decides modified mAP."""
+    """Settings of modified mAP."""
 
     similarity: ComparedBy = "auto"
     thresholds: HitThresholds = THRESHOLDS
@@ -78,7 +81,7 @@ class ModifiedMapSettings(Settings):
         str,
         Option(
             "Size",
-            "Of COCO's, by the area of the shapes compared; other annotations count neither for nor against.",
+            "COCO size, by the area of the shapes compared; other annotations count neither for nor against.",
             known=SIZES,
             type="name in `SIZES`",
         ),
@@ -89,7 +92,7 @@ class ModifiedMapSettings(Settings):
 
 @dataclass(frozen=True)
 class ModifiedMapArguments(ModifiedMapSettings):
-    """What `modified_map` takes: its settings, and pairs that were computed before."""
+    """Arguments of `modified_map`: its settings and precomputed pairs."""
 
     pairs: Pairs | None = field(default=None, kw_only=True)
 
@@ -104,23 +107,23 @@ class ModifiedMap(Result):
     ----------
     similarity_name : str
     thresholds : (T,) float64
-        Least similarities at which a detection hits.
+        Least similarities at which a detection is a hit.
     ties : str
     size : str
     raters : (R,) object
     categories : (K,) object
     directions : (T, R, R) float64
-        mAP with the rater of the row as ground truth and the rater of the column as detections, over the images both
-        were assigned to; NaN where there is none, or where the ground truth has no annotation.
+        mAP with the row rater as ground truth and the column rater as detections, over the images that both are
+        assigned to. NaN if there are none, or if the ground truth has no annotation.
     images : (R, R) int
-        Images both were assigned to.
+        Number of images that both raters are assigned to.
     class_truth, class_found, class_category : (G,) int
         Ground-truth rater, detecting rater and class of each entry of `class_precision`.
     class_precision : (T, G) float64
-        Average precision of a class.
+        Average precision of each class.
     orders : (K,) float64
-        With ``ties="shuffle"``, the mean over thresholds, directions and pairs of each random order: their spread is
-        what the order alone decides.
+        With ``ties="shuffle"``, the mean over thresholds, directions and pairs for each random order. Their spread
+        shows the effect of the order alone.
 
     Examples
     --------
@@ -152,7 +155,7 @@ class ModifiedMap(Result):
 
     @property
     def per_threshold(self) -> NDArray[np.float64]:
-        """(T,) mean of both directions for two raters; for more, the matrix (T, R, R) of every ordered pair."""
+        """(T,) mean of both directions for two raters; for more, the matrix (T, R, R) of ordered pairs."""
         return mean_of_directions(self.directions) if len(self.raters) == 2 else self.directions
 
     @property
@@ -162,7 +165,7 @@ class ModifiedMap(Result):
         return float(means) if len(self.raters) == 2 else np.asarray(means)
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each ground-truth rater, detecting rater and threshold."""
+        """Return one row for each ground-truth rater, detecting rater and threshold."""
         import pandas as pd
 
         threshold, truth, found = np.nonzero(np.isfinite(self.directions))
@@ -177,7 +180,7 @@ class ModifiedMap(Result):
         )
 
     def classes(self) -> pd.DataFrame:
-        """One row a class: its average precision, mean over thresholds and ordered pairs of raters."""
+        """Return one row for each class: its average precision, mean over thresholds and ordered pairs of raters."""
         import pandas as pd
 
         table = pd.DataFrame(
@@ -187,7 +190,7 @@ class ModifiedMap(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         about = f"mmAP({self.similarity_name}, ties={self.ties}, size={self.size})"
         if len(self.raters) == 2:
             return f"{about} = {self.mean:.3f} over {number_of(self.images[0, 1], 'image')}, thresholds {self.span}"
@@ -198,29 +201,29 @@ class ModifiedMap(Result):
 
     @property
     def span(self) -> str:
-        """The thresholds from the least to the greatest, for people."""
+        """Range of the thresholds as text, least to greatest."""
         return f"{self.thresholds.min():g} to {self.thresholds.max():g}"
 
 
 @takes(ModifiedMapArguments)
 def modified_map(annotations: Annotations | Sharded[Annotations], settings: ModifiedMapArguments) -> ModifiedMap:
-    """Modified mAP of every two raters, each as ground truth and as detections (label convergence §4.1).
+    """Compute modified mAP of every two raters, each as ground truth and as detections (label convergence §4.1).
 
-    The protocol of COCO: 101 recall points, at most 1,000 detections of an image and class, mean over the classes of
-    the ground truth. An annotation counts where both raters are assigned to its class. All scores are 0.99, so the
-    order of detections decides how precision falls with recall.
+    Follows the COCO protocol: 101 recall points, at most 1,000 detections per image and class, mean over the classes of
+    the ground truth. An annotation counts if both raters are assigned to its class. All scores are 0.99, so the order
+    of detections decides how precision falls with recall.
 
-    Crowd regions (`Annotations.crowd_regions`) are ignored regions, as in pycocotools: what finds no annotation of the
-    ground truth and lies in one of its crowd regions of the class counts neither for nor against, where the share of
-    its own area in the region reaches the threshold. As detections, crowd regions count for nothing.
+    Crowd regions (`Annotations.crowd_regions`) are ignored regions, as in pycocotools. A detection counts neither for
+    nor against if it matches no ground-truth annotation and the share of its area in a crowd region of its class
+    reaches the threshold. Crowd regions never count as detections.
 
     Parameters
     ----------
     annotations : Annotations, or shards of them
-        The detections of all shards are held, in one order; ``ties="shuffle"`` draws the orders of one table with rows
-        in the order of images, as shards have them.
+        With shards, the detections of all shards are held in memory, in one order. ``ties="shuffle"`` then draws the
+        orders of one table whose rows are sorted by image, as in shards.
     pairs : Pairs, optional
-        Pairs already computed from the least threshold or lower, of these annotations; not of shards.
+        Precomputed pairs of these annotations, at the least threshold or lower; not supported for shards.
 
     Returns
     -------
@@ -229,8 +232,8 @@ def modified_map(annotations: Annotations | Sharded[Annotations], settings: Modi
     Raises
     ------
     InputError
-        For fewer than two raters, raters of whom no two share an image or a class they are assigned to, no annotation
-        to compare, a threshold outside (0, 1], or an unknown name.
+        If there are fewer than two raters, no two raters are assigned to a common image or class, there is no
+        annotation to compare, a threshold is outside (0, 1], or a name is unknown.
 
     Examples
     --------
@@ -244,7 +247,7 @@ def modified_map(annotations: Annotations | Sharded[Annotations], settings: Modi
     ... )
 
     At .5 and .7, bob's one box hits one of ann's two: precision 1 up to recall 1/2, 51 of 101 points. Ann's first box
-    hits bob's only one: AP 1.
+    hits bob's only box: AP 1.
 
     >>> result = modified_map(annotations, thresholds=(0.5, 0.7, 0.75))
     >>> result.directions[:, 0, 1].round(3).tolist(), result.directions[:, 1, 0].tolist()
@@ -267,7 +270,7 @@ def map_of(
     ties: Ties,
     size: str = "all",
 ) -> ModifiedMap:
-    """The `modified_map` of matches counted in one order or several; annotations only say who was assigned."""
+    """Build a `ModifiedMap` from matches in one or several orders; reads only the assignment of `annotations`."""
     precisions = np.stack([counted.class_precision() for counted in found])
     groups = found[0]  # the same in every order
     assigned = annotations.assigned.astype(np.intp)
@@ -294,7 +297,7 @@ def map_of(
 
 
 def usable_images(annotations: Annotations) -> NDArray[np.bool_]:
-    """(I,) images on which two raters can be compared; an error that says why if there is none."""
+    """(I,) images on which two raters can be compared; raises `InputError` with the reason if there are none."""
     check_comparable(annotations)
     if (annotations.assigned.sum(axis=1) < 2).all():
         raise InputError("annotations: expected an image that two raters were assigned to, got none")
@@ -305,20 +308,20 @@ def usable_images(annotations: Annotations) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class MatchTask:
-    """The matches of one table in each order of detections, and alphas of its images if there are settings for them.
+    """Match one table in each order of detections, and compute image alphas if there are settings for them.
 
     Parameters
     ----------
     similarity : str or Similarity
     thresholds : (T,) floats
     ties, size : str
-        As of `modified_map`.
+        See `modified_map`.
     pairs : Pairs, optional
-        Of the table, if they were computed before.
+        Precomputed pairs of the table.
     alpha : AgreementSettings, optional
-        Of the alphas.
+        Settings of the image alphas.
     tell : callable
-        ``tell(index)``, before the alphas at each threshold.
+        Called as ``tell(index)`` before the alphas at each threshold.
     orders : tuple of Order
     """
 
@@ -332,10 +335,10 @@ class MatchTask:
     orders: tuple[Order, ...] = ()
 
     def __call__(self, annotations: Annotations) -> tuple[list[Matches], NDArray[np.float64]]:
-        """Matches in each order, and (I, T) alphas; (I, 0) without settings for them."""
+        """Return matches in each order, and (I, T) alphas; (I, 0) without settings for them."""
         measure, thresholds = get_similarity(self.similarity), np.array(self.thresholds)
         floor = min(float(thresholds.min()), ALMOST_ONE)
-        same_class = self.alpha is None  # other pairs decide nothing
+        same_class = self.alpha is None  # pairs of different classes have no effect
         pairs = pairs_from(annotations, measure, floor, self.pairs, same_class=same_class).at_least(floor)
         in_size = _in_size(annotations, measure, SIZES[self.size])
         crowds = crowd_overlaps(annotations.crowd_regions, annotations, pairs.name, pairs.kind, floor)
@@ -343,7 +346,7 @@ class MatchTask:
         return found, self._alphas(annotations, measure, pairs)
 
     def _alphas(self, annotations: Annotations, measure: Similarity, pairs: Pairs) -> NDArray[np.float64]:
-        """(I, T) alpha of every image at every threshold; 1 where raters left it empty, whatever they did elsewhere."""
+        """(I, T) alpha of each image at each threshold; 1 where raters left it empty, whatever they did elsewhere."""
         if self.alpha is None:
             return np.zeros((len(annotations.images), 0))
         columns = []
@@ -359,7 +362,7 @@ class MatchTask:
 def count_in_orders(
     annotations: Annotations | Sharded[Annotations], task: MatchTask, orders: int, seed: int, label: str
 ) -> tuple[list[Counted], NDArray[np.float64]]:
-    """Matches counted in the order that `ties` says, in several where they are random; and alphas of all images."""
+    """Return matches in the orders of `ties` (several if random), and the alphas of all images."""
     known = known_of(annotations)
     starts = starts_of(annotations, len(known.images))
     rows = annotations.row_starts if isinstance(annotations, Sharded) else np.array([0, len(known)])
@@ -378,7 +381,7 @@ def count_in_orders(
 
 
 def _in_size(annotations: Annotations, measure: Similarity, limits: tuple[float, float]) -> NDArray[np.bool_]:
-    """(N,) annotations whose area lies within limits, both included."""
+    """(N,) whether the area of each annotation lies within limits, both included."""
     if limits == SIZES["all"] or not len(annotations):
         return np.ones(len(annotations), np.bool_)
     area = measure.column(annotations).area()
@@ -386,7 +389,7 @@ def _in_size(annotations: Annotations, measure: Similarity, limits: tuple[float,
 
 
 def mean_of_directions(directions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(..., R, R) -> (...) mean of all directions that are defined, NaN without any."""
+    """(..., R, R) -> (...) mean of all defined directions; NaN if there are none."""
     defined = np.isfinite(directions)
     times = defined.sum(axis=(-2, -1))
     return np.asarray(np.nansum(directions, axis=(-2, -1)) / np.where(times, times, np.nan))

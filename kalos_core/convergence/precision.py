@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from kalos_core.arrays import distinct_codes, expand_runs, in_threads, run_starts, short, total
 
 AT_ONCE = 1 << 16
-"""Detections times thresholds that are looked at together, as far as groups allow."""
+"""Detections times thresholds processed together, as far as group sizes allow."""
 
 LONGER = 1.5
-"""Groups of up to so many times as many detections as the least are looked at together."""
+"""Greatest ratio of detections between groups that are processed together."""
 
 BATCHES_A_THREAD = 12
-"""Of these at least, so that what threads cost does not count."""
+"""Least number of batches for each thread, so that the cost of a thread is negligible."""
 
 RECALL = np.linspace(0, 1, 101)
 """Recall points at which precision is read."""
@@ -25,23 +25,23 @@ def average_precision(
 ) -> NDArray[np.float64]:
     """(T, G) AP of G groups at T thresholds; NaN for a group without ground truth.
 
-    Precision at a recall is the best at that recall or beyond. It only changes where a detection hits: with the k-th
-    hit of P annotations at position n, precision is k / n and recall k / P, and the recall points from (k - 1) / P to k
-    / P read the best precision from there on.
+    Precision at a recall is the best precision at that recall or beyond. It only changes where a detection hits: with
+    the k-th hit of P annotations at position n, precision is k / n and recall is k / P. The recall points from
+    (k - 1) / P to k / P read the best precision from there on.
 
     Parameters
     ----------
     group : (D,) int, ascending
-        Group of each detection; within a group in the order they are taken.
+        Group of each detection. Within a group, detections are in the order they are taken.
     hit : (T, D) bool
     counts : (T, D) bool, optional
-        False where a detection counts neither for nor against; all count unless given.
+        False where a detection counts neither for nor against; by default all count.
     positives : (G,) int
-        P, the annotations of the ground truth of each group.
+        P, the number of ground-truth annotations of each group.
 
     Examples
     --------
-    Two annotations; the first and the third detection hit: precision 1 up to recall 1/2, then 2/3.
+    Two annotations; the first and third detections hit: precision 1 up to recall 1/2, then 2/3.
 
     >>> ap = average_precision(np.zeros(3, int), np.array([[True, False, True]]), None, np.array([2]))
     >>> round(float(ap[0, 0]), 6) == round((51 + 50 * 2 / 3) / 101, 6)
@@ -55,16 +55,16 @@ def average_precision(
 def precision_points(
     group: NDArray[np.intp], hit: NDArray[np.bool_], counts: NDArray[np.bool_] | None, positives: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """What average precision is the sum of; arguments as of `average_precision`.
+    """Compute the terms that sum to average precision; arguments as in `average_precision`.
 
     Returns
     -------
     key : (M,) int
-        Threshold times G plus group of each hit that a recall point is read at.
+        Threshold times G plus group, for each hit at which a recall point is read.
     points : (M,) int
-        Recall points that it reaches and the hit before it does not.
+        Recall points that this hit reaches and the previous one does not.
     precision : (M,) float64
-        The best precision from there on: the float nearest to a quotient of two numbers of detections.
+        Best precision from there on: the float nearest to a quotient of two numbers of detections.
 
     Examples
     --------
@@ -95,7 +95,7 @@ _Points = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
 
 
 def _batches(size: NDArray[np.intp], thresholds: int) -> list[NDArray[np.intp]]:
-    """Groups that have detections, those of about one size together: as lines of a table they stay in the cache."""
+    """Groups with detections, batched by similar size so that their table fits in the cache."""
     by_size = np.argsort(short(size), kind="stable")
     lengths, batches = size[by_size], []
     start = int(np.searchsorted(lengths, 1))
@@ -115,10 +115,10 @@ def _points_of_batch(
     reached: NDArray[np.uint8],
     first_reached: NDArray[np.intp],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """Threshold, group, points and precision of `precision_points`, of groups (G,) from `begin` on, `size` (L at most).
+    """Threshold, group, points and precision of `precision_points`, for groups (G,) from `begin`, of `size` at most L.
 
-    Where a detection does not hit, precision is not above that of the hit before it: the best from a hit on is the best
-    of all detections from there on.
+    A detection that is no hit cannot raise precision above that of the previous hit. The best precision from a hit on
+    is therefore the best of all detections from there on.
     """
     length = int(size.max(initial=0))
     position = np.arange(length)
@@ -135,7 +135,7 @@ def _points_of_batch(
     won = up_to.copy()
     won[..., 1:] -= up_to[..., :-1]
     flat = np.flatnonzero(won != 0)
-    # floats from 0 up are in the order of their bits, and the largest whole number so far is found faster
+    # non-negative floats sort like their bits as integers, for which a running maximum is faster
     last_first = (k / taken)[..., ::-1].view(np.int64)
     best = np.maximum.accumulate(last_first, axis=-1).view(np.float64)
     line = flat // length
@@ -144,9 +144,9 @@ def _points_of_batch(
 
 
 def _points_reached(positives: NDArray[np.intp]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
-    """Recall points that k of P annotations reach, for each k up to each P, and where those of each group (G,) begin.
+    """Recall points that k of P annotations reach, for each k up to each P, and the start of each group (G,).
 
-    None is reached without a hit, though recall 0 is a point: it is read at the first.
+    Without a hit no point is reached: recall 0 is read at the first hit.
     """
     sizes, of_group = distinct_codes(positives)
     owner, k = expand_runs(np.zeros_like(sizes), sizes + 1)
@@ -158,7 +158,7 @@ def _points_reached(positives: NDArray[np.intp]) -> tuple[NDArray[np.uint8], NDA
 def single_point_precision(
     group: NDArray[np.intp], hit: NDArray[np.bool_], counts: NDArray[np.bool_] | None, positives: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """(T, G) AP where all detections of a group enter at once: one precision, up to one recall; else as above.
+    """(T, G) AP if all detections of a group enter at once: one precision, up to one recall; else as above.
 
     Examples
     --------
@@ -180,6 +180,6 @@ def single_point_precision(
 
 
 def _per_group(group: NDArray[np.intp], flags: NDArray[np.bool_], groups: int) -> NDArray[np.intp]:
-    """(T, G) how many flags (T, D) of each group are set."""
+    """(T, G) number of flags (T, D) set in each group."""
     threshold, index = np.nonzero(flags)
     return np.bincount(threshold * groups + group[index], minlength=len(flags) * groups).reshape(len(flags), groups)

@@ -1,4 +1,4 @@
-"""mAP of a model's predictions with each rater as ground truth: the value to compare with label convergence."""
+"""mAP of a model's predictions with each rater as ground truth, to compare with label convergence."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ class PredictionMap(Result):
     thresholds : (T,) float64
     raters : (R,) object
     by_rater : (T, R) float64
-        mAP with each rater as ground truth; NaN for one without an annotation.
+        mAP with each rater as ground truth; NaN for a rater without annotations.
     images : (R,) int
-        Images of each rater; predictions on others do not count under that rater.
+        Images of each rater. Predictions on other images do not count for that rater.
     unknown_classes : int
-        Predictions of classes that the annotations do not know; they count under nobody, as in COCO.
+        Number of predictions whose class does not occur in the annotations; they are not counted, as in COCO.
     precisions : tuple of R arrays (V,) float64
     points : tuple of R arrays (V,) int
-        Under each rater, the precisions that occur and how many recall points read each, over all classes and
-        thresholds: mAP is the sum of their products over 101 points, the thresholds and the classes of the rater.
+        For each rater, the distinct precisions and how many recall points read each, over all classes and thresholds.
+        mAP is the sum of their products divided by 101 points, the thresholds and the classes of the rater.
     classes : (R,) int
-        Classes that each rater annotated.
+        Number of classes that each rater annotated.
 
     Examples
     --------
@@ -87,17 +87,17 @@ class PredictionMap(Result):
 
     @property
     def mean(self) -> float:
-        """Mean over the raters who have annotations: what is compared with label convergence."""
+        """Mean over the raters who have annotations; compare it with label convergence."""
         return float(np.nanmean(self.per_rater))
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         raters = int(np.isfinite(self.per_rater).sum())
         return f"mAP {points_text(self.mean)} of predictions, mean over {number_of(raters, 'rater')} as ground truth"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each threshold and rater."""
+        """Return one row for each threshold and rater."""
         import pandas as pd
 
         thresholds, raters = self.by_rater.shape
@@ -113,7 +113,7 @@ class PredictionMap(Result):
 
 @dataclass(frozen=True)
 class PredictionSettings(Settings):
-    """How predictions are compared with the annotations of raters."""
+    """Settings of `map_of_predictions`."""
 
     similarity: ComparedBy = "auto"
     thresholds: HitThresholds = THRESHOLDS
@@ -126,18 +126,18 @@ def map_of_predictions(
     scores: ArrayLike | Sequence[Any] | None,
     settings: PredictionSettings,
 ) -> PredictionMap:
-    """MAP of a model with each rater as ground truth, by the protocol of `modified_map` with the model's own scores.
+    """Compute a model's mAP with each rater as ground truth, as in `modified_map` but with the model's own scores.
 
-    So it can be compared with `label_convergence` of the same annotations. Equal to pycocotools with at most 1,000
-    detections of an image and class, also on crowd regions of the raters. A similarity of volumes is refused: their
-    scans are not known to be the same in two tables.
+    The result is comparable with `label_convergence` of the same annotations. It equals pycocotools with at most 1,000
+    detections per image and class, also on crowd regions of the raters. Similarities of volumes are not supported,
+    because scans in two tables are not known to be the same.
 
     Parameters
     ----------
     annotations : Annotations
-        Of the raters.
+        Annotations of the raters.
     predictions : Annotations
-        Of one rater, the model. Its images and classes are found in those of `annotations` by id and name.
+        Predictions of one model, as its only rater. Images and classes are matched to `annotations` by id and name.
     scores : (N,) float
         Confidence of each prediction.
 
@@ -148,12 +148,12 @@ def map_of_predictions(
     Raises
     ------
     InputError
-        For a prediction without confidence, predictions of several raters or on images that the annotations do not
-        have, or a similarity that cannot compare two tables.
+        If a prediction has no confidence, predictions are of several raters or on images that are not in the
+        annotations, or the similarity cannot compare two tables.
 
     Examples
     --------
-    Two boxes, of which one hits; the surer of them does not: precision 1/2 at every recall.
+    Two boxes, one of which hits. The other has the higher score: precision 1/2 at every recall.
 
     >>> cat = {"image": 1, "category": "cat"}
     >>> truth = Annotations.from_rows([{**cat, "rater": "ann", "box": [0, 0, 10, 10]}])
@@ -225,7 +225,7 @@ def _check_measure(similarity: ComparedBy, kinds: set[str]) -> Similarity:
 
 
 def _side_by_side(annotations: Annotations, predictions: Annotations) -> tuple[NDArray[np.bool_], Annotations]:
-    """Which predictions are of a known class, and a table of all without shapes, the model as its last rater."""
+    """Mask of predictions with a known class, and a joint table without shapes in which the model is the last rater."""
     if len(predictions.raters) > 1:
         raise InputError(f"predictions: expected those of one model, got raters {listed(predictions.raters)}")
     image_code = {key: code for code, key in enumerate(annotations.images)}
@@ -261,7 +261,7 @@ def _side_by_side(annotations: Annotations, predictions: Annotations) -> tuple[N
 def _pairs_across(
     annotations: Annotations, predictions: Annotations, table: Annotations, measure: Similarity, floor: float
 ) -> Pairs:
-    """Pairs of a rater's annotation and a prediction, as rows of the table of both."""
+    """Pairs of a rater's annotation and a prediction, as rows of the joint table."""
     found: list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]] = []
     rows_of_raters = len(annotations)
     if rows_of_raters and len(predictions):
@@ -282,7 +282,7 @@ def _pairs_across(
 
 
 def _with_sizes(predictions: Annotations, sizes: NDArray[np.float64]) -> Annotations:
-    """The predictions with the sizes (N, 2) of the annotations' images, for similarities that need them."""
+    """Copy the predictions with image sizes (N, 2) of the annotations, for similarities that need them."""
     image_size = predictions.image_size.copy()
     image_size[predictions.image] = sizes
     return replace(predictions, image_size=image_size)

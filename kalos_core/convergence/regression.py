@@ -1,4 +1,4 @@
-"""The straight line between alpha and modified mAP: fitted, or as published."""
+"""Straight line between alpha and modified mAP, fitted or published."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kalos_core.errors import InputError, repr_of
 from kalos_core.options import Option
 
 SAME_ALPHA = 1e-9
-"""Alphas no further apart than this are the same but for rounding: no line goes through them."""
+"""Alphas closer than this are equal up to rounding; no line can be fitted to them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +25,11 @@ class Line:
     ----------
     slope, intercept : float
     correlation : float
-        Pearson's rho of what it was fitted on.
+        Pearson's rho of the fitted points.
     source : str
-        Where it comes from, with the configuration of alpha it belongs to.
+        Origin of the line, with the configuration of alpha it belongs to.
     residuals : (M,) float64
-        mAP minus the line, of what it was fitted on; empty for a published line.
+        mAP minus the line at the fitted points; empty for a published line.
 
     Examples
     --------
@@ -45,11 +45,11 @@ class Line:
 
     @property
     def explained(self) -> float:
-        """R², the share of variance explained."""
+        """R², the share of explained variance."""
         return self.correlation**2
 
     def map_of(self, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The mAP that goes with an alpha, of any shape."""
+        """Return the mAP for alphas of any shape."""
         return self.slope * alpha + self.intercept
 
     def __str__(self) -> str:
@@ -62,12 +62,12 @@ class Line:
 
 
 def check_line(value: Any, name: str) -> Line | None:
-    """A line or none; also one that is given as the mapping it was stored as, without what it was fitted on.
+    """Check a line, which may be None or a stored mapping without residuals.
 
     Raises
     ------
     InputError
-        If it is something else.
+        If the value is anything else.
     """
     if isinstance(value, Mapping) and value.keys() == {entry.name for entry in fields(Line)}:
         return Line(**{**value, "residuals": np.zeros(0)})
@@ -80,7 +80,7 @@ GivenLine = Annotated[
     Line | None,
     Option(
         "Line from alpha to mAP",
-        "Fitted elsewhere (`fitted` of another result); by default the published one.",
+        "Line fitted elsewhere (`fitted` of another result); by default the published one.",
         type="Line, optional",
         check=check_line,
     ),
@@ -93,23 +93,23 @@ PUBLISHED_LINE = Line(
     source="label convergence Eq. 1: LVIS, COCO and Open Images, alpha of its App. B (S=shm, ψ_neg)",
     residuals=np.zeros(0),
 )
-"""The line of the paper; it belongs to the alpha of its Appendix B and to no other."""
+"""Line of the paper; it belongs to the alpha of its Appendix B and to no other."""
 
 
 Values = NDArray[np.float64]
 
 
 def fit_line(alpha: Values | Mapping[str, Values], precision: Values | Mapping[str, Values], source: str = "") -> Line:
-    """Least squares over all pairs of an alpha and an mAP, those with NaN left out (label convergence §4.2).
+    """Fit a line by least squares to all pairs of alpha and mAP, without NaN (label convergence §4.2).
 
     Parameters
     ----------
     alpha, precision : floats of one shape, or mappings of data sets to such
-        Of several data sets, all pairs are pooled, as the paper pools LVIS, COCO and Open Images: a data set with
-        more pairs weighs more.
+        Pairs of several data sets are pooled, as the paper pools LVIS, COCO and Open Images. A data set with more
+        pairs has more weight.
     source : str
-        Where it comes from, with the configuration of alpha; the names of pooled data sets, with how many pairs each
-        gave, are added.
+        Origin of the line, with the configuration of alpha. The names of pooled data sets and their numbers of pairs
+        are appended.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def _floats(values: object, what: str) -> Values:
 def _pooled(
     alpha: Values | Mapping[str, Values], precision: Values | Mapping[str, Values]
 ) -> tuple[Values, Values, str]:
-    """The pairs of several data sets end to end, and the data sets with how many each has."""
+    """Concatenate the pairs of several data sets, and name the data sets with their numbers of pairs."""
     if not (isinstance(alpha, Mapping) and isinstance(precision, Mapping) and alpha and set(alpha) == set(precision)):
         raise InputError("regression: expected alphas and mAPs of the same data sets, got others")
     sides = [

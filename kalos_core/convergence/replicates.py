@@ -1,4 +1,4 @@
-"""The replicates of label convergence: the metrics they hold, over all thresholds or some of them."""
+"""Replicates of label convergence and the metrics derived from them, at all or some thresholds."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SAME_THRESHOLD = 1e-6
-"""Thresholds that differ by no more than this are the same but for rounding."""
+"""Thresholds closer than this are equal up to rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replicates(Result):
-    """B replicates of modified mAP and alpha at T thresholds, and what follows from them, without any annotation.
+    """B replicates of modified mAP and alpha at T thresholds, and metrics derived from them without annotations.
 
     Figures: ``"replicates"``, ``"regression"``.
 
@@ -32,22 +32,22 @@ class Replicates(Result):
     ----------
     thresholds : (T,) float64
     map : (B, T) float64
-        Mean of both directions; for more than two raters the mean over all ordered pairs of raters.
+        Mean of both directions; with more than two raters, mean over all ordered pairs of raters.
     alpha : (B, T) float64
         Mean image alpha.
     raters : int
     images : int
-        From how many the images of a replicate were drawn.
+        Number of images that replicates were drawn from.
     images_per_replicate : int
     configuration : AgreementSettings
-        Of `alpha`, at the first threshold.
+        Settings of `alpha`, at the first threshold.
     line : Line or None
-        What mAP is inferred from alpha with; None if no line belongs to this alpha.
+        Line that maps alpha to mAP; None if no line belongs to this alpha.
     whole_map, whole_alpha : (T,) float64, optional
-        The same on all images at once: what `convergence` would be without subsets. Both depend on how many images
-        there are, so that the mean of the replicates is another number.
+        `map` and `alpha` on all images at once, that is, without subsets. Both depend on the number of images, so the
+        mean of the replicates differs from them.
     halves_map, halves_alpha : (H, T) float64, optional
-        `map` and `alpha` of halves of the images: what `interval` comes from.
+        `map` and `alpha` of halves of the images, from which `interval` is computed.
 
     Examples
     --------
@@ -73,12 +73,12 @@ class Replicates(Result):
     halves_alpha: NDArray[np.float64] | None = None
 
     def between(self, least: float | None = None, greatest: float | None = None) -> Replicates:
-        """The same at the thresholds from the least to the greatest, both included; by default those there are.
+        """Restrict to thresholds from `least` to `greatest`, both included; by default to the range of this result.
 
         Raises
         ------
         InputError
-            If there is none.
+            If no threshold lies in the range.
         """
         chosen = self.chosen(least, greatest)
         thresholds = self.thresholds[chosen]
@@ -95,7 +95,7 @@ class Replicates(Result):
         )
 
     def chosen(self, least: float | None = None, greatest: float | None = None) -> NDArray[np.bool_]:
-        """(T,) which thresholds lie from the least to the greatest."""
+        """(T,) whether each threshold lies between `least` and `greatest`."""
         thresholds = self.thresholds
         least = float(thresholds.min()) if least is None else least
         greatest = float(thresholds.max()) if greatest is None else greatest
@@ -109,7 +109,7 @@ class Replicates(Result):
 
     @property
     def measured(self) -> Spread:
-        """Modified mAP, mean over the thresholds; for more than two raters also over the ordered pairs of raters."""
+        """Modified mAP, mean over the thresholds and, with more than two raters, over ordered pairs of raters."""
         return Spread(self.map.mean(axis=1))
 
     @property
@@ -128,18 +128,18 @@ class Replicates(Result):
 
     @property
     def convergence(self) -> Spread:
-        """The paper's number: measured for two raters, inferred from alpha for more, if there is a line."""
+        """Label convergence as in the paper: measured for two raters, else inferred from alpha if there is a line."""
         inferred = self.inferred
         return self.measured if self.raters == 2 or inferred is None else inferred
 
     @property
     def whole_convergence(self) -> float:
-        """`convergence` of all images at once, the number to quote; NaN where it is not known."""
+        """`convergence` of all images at once, the number to quote; NaN if unknown."""
         return self._whole[0 if self.is_measured else 1]
 
     @property
     def interval(self) -> NDArray[np.float64]:
-        """(2,) 95 % interval of `whole_convergence`, see `interval_of_all`; models are placed against it."""
+        """(2,) 95 % interval of `whole_convergence`, against which models are placed; see `interval_of_all`."""
         halves = self.halves_map if self.line is None or self.is_measured else self._mapped(self.halves_alpha)
         if halves is None:
             return np.full(2, np.nan)
@@ -150,7 +150,7 @@ class Replicates(Result):
 
     @property
     def _whole(self) -> tuple[float, float, float]:
-        """Modified mAP, mAP inferred from alpha, and alpha of all images, mean over the thresholds."""
+        """Modified mAP, mAP inferred from alpha, and alpha of all images, each averaged over the thresholds."""
         precision, alpha = (
             np.full(len(self.thresholds), np.nan) if values is None else values
             for values in (self.whole_map, self.whole_alpha)
@@ -160,7 +160,7 @@ class Replicates(Result):
 
     @property
     def how(self) -> str:
-        """How `whole_convergence` was obtained, in short: it begins with "measured" or "inferred"."""
+        """Short description of how `whole_convergence` was obtained; begins with "measured" or "inferred"."""
         if self.raters == 2:
             return "measured between the two raters"
         every = f"every two of {self.raters} raters"
@@ -173,7 +173,7 @@ class Replicates(Result):
 
     @property
     def route(self) -> str:
-        """How `convergence` was obtained, with the configuration and where the line comes from."""
+        """Description of how `convergence` was obtained, with the configuration and the origin of the line."""
         if self.raters == 2:
             return "measured: modified mAP of both directions"
         if self.line is None:
@@ -189,9 +189,9 @@ class Replicates(Result):
 
     @property
     def fitted(self) -> Line | None:
-        """Fitted on all replicates and thresholds; None for more than two raters and where alpha never differs.
+        """Line fitted on all replicates and thresholds; None if alpha is constant or there are more than two raters.
 
-        More than two raters have no one mAP to fit.
+        More than two raters have no single mAP to fit.
         """
         defined = self.alpha[np.isfinite(self.alpha)]
         if self.raters > 2 or len(defined) < 3 or np.ptp(defined) <= SAME_ALPHA:
@@ -205,17 +205,17 @@ class Replicates(Result):
 
     @property
     def lines(self) -> dict[str, Line]:
-        """Lines from alpha to mAP by name: ``fitted here`` if one can be, and the ``published`` or ``given`` one."""
+        """Lines from alpha to mAP by name: ``fitted here`` if possible, and ``published`` or ``given``."""
         known = "published" if self._is_published else "given"
         lines = {"fitted here": self.fitted, known: self.line}
         return {name: line for name, line in lines.items() if line is not None}
 
     def summary(self) -> pd.DataFrame:
-        """A row each for measured mAP, inferred mAP and alpha, with the columns of Table 3 of the paper.
+        """Return one row each for measured mAP, inferred mAP and alpha, with the columns of Table 3 of the paper.
 
-        `whole` is the value on all images, first because the others depend on the size of the subsets; NaN where it is
-        not known. `low` and `high` are mean -+ 1.96 std, the paper's interval; `is_convergence` marks the row that
-        `convergence` is.
+        `whole` is the value on all images, NaN if unknown. It comes first because the others depend on the size of the
+        subsets. `low` and `high` are mean -+ 1.96 std, the interval of the paper. `is_convergence` marks the row of
+        `convergence`.
         """
         import pandas as pd
 
@@ -240,14 +240,14 @@ class Replicates(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         return (
             f"{number_of(len(self.map), 'replicate')} on {self.images_per_replicate:,} of "
             f"{number_of(self.images, 'image')}"
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each replicate and threshold: modified mAP and alpha."""
+        """Return one row for each replicate and threshold: modified mAP and alpha."""
         axes = {"replicate": range(len(self.alpha)), "threshold": self.thresholds}
         return crossed(axes, map=self.map, alpha=self.alpha)
 

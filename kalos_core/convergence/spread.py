@@ -1,4 +1,4 @@
-"""The spread of a metric over subsets, the interval of all images, and where a model's result lies towards it."""
+"""Spread of a metric over subsets, interval for all images, and position of a model relative to it."""
 
 from __future__ import annotations
 
@@ -7,32 +7,38 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy  # slow to import: each part is loaded when it is first used
+import scipy  # slow to import; submodules are loaded on first use
 from numpy.typing import NDArray
 
 from kalos_core.display import interval_text
 from kalos_core.errors import InputError, as_number, repr_of
 
 Z = 1.96
-"""Standard deviations on either side of the mean that hold 95 % of a normal distribution."""
+"""Standard deviations on either side of the mean that enclose 95 % of a normal distribution."""
 
 FEWEST_IMAGES = 50
-"""Of fewer images modified mAP is so far from that of many that no interval holds it often enough."""
+"""Least number of images for an interval.
+
+With fewer, modified mAP is so far from its value on many images that intervals cover it too rarely.
+"""
 
 TO_MANY = (1 + math.sqrt(2)) / 2
-"""How far the value of many images lies beyond that of all images: in steps from half of the images to all of them."""
+"""Extrapolation from all images to many images.
+
+In units of the difference between half of the images and all of them.
+"""
 
 Position = Literal["below", "inside", "above", "unknown"]
 
 MEANINGS: dict[Position, str] = {
     "below": "The labels are not what holds the model back: raters agree more with one another than it does with them.",
-    "inside": "The model agrees with the labels as well as raters do with one another: what it still misses cannot be "
-    "told from label variation, and a better value would not show a better model.",
+    "inside": "The model agrees with the labels as well as raters do with one another: its remaining errors cannot be "
+    "distinguished from label variation, and a higher value would not mean a better model.",
     "above": "The model agrees with the labels better than raters do with one another: it follows a convention that "
     "dominates them (raters contribute unequally), or the value is of other images, classes or thresholds.",
-    "unknown": f"There is no interval of fewer than {FEWEST_IMAGES} images, so that nothing can be said of the model.",
+    "unknown": f"There is no interval for fewer than {FEWEST_IMAGES} images, so the model cannot be placed.",
 }
-"""What it means for a model that its mAP lies below, inside or above label convergence (considerations of §4.1)."""
+"""Meaning of a model's mAP below, inside or above label convergence (considerations of §4.1)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,31 +61,31 @@ class Spread:
 
     @property
     def std(self) -> float:
-        """Their standard deviation (of the sample)."""
+        """Sample standard deviation of the replicates."""
         return float(self.replicates.std(ddof=1)) if len(self.replicates) > 1 else float("nan")
 
     @property
     def least(self) -> float:
-        """The least."""
+        """Least replicate."""
         return float(self.replicates.min())
 
     @property
     def greatest(self) -> float:
-        """The greatest."""
+        """Greatest replicate."""
         return float(self.replicates.max())
 
     @property
     def interval(self) -> NDArray[np.float64]:
-        """(2,) mean - and + 1.96 standard deviations, as the paper's."""
+        """(2,) mean -+ 1.96 standard deviations, as in the paper."""
         return np.array([self.mean - Z * self.std, self.mean + Z * self.std])
 
     @property
     def percentiles(self) -> NDArray[np.float64]:
-        """(2,) the 2.5th and 97.5th percentile."""
+        """(2,) 2.5th and 97.5th percentiles."""
         return np.asarray(np.percentile(self.replicates, (2.5, 97.5)))
 
     def row(self) -> dict[str, float]:
-        """The columns of Table 3."""
+        """Return the columns of Table 3."""
         return {
             "mean": self.mean,
             "std": self.std,
@@ -93,28 +99,28 @@ class Spread:
 
 
 def interval_of_all(whole: float, halves: NDArray[np.float64], size: int, images: int) -> NDArray[np.float64]:
-    """(2,) 95 % interval of label convergence, from its value of all images and those of halves of them.
+    """Compute the (2,) 95 % interval of label convergence from its values on all images and on halves of them.
 
-    How far halves differ from one another says how far data sets would (the delete-d jackknife, Shao & Wu 1989). That
-    they lie above the value of all images says that this lies above that of many more, about as 1 / sqrt(images). The
-    interval is meant for data sets as large as this one and for larger ones: it has its middle half-way between the two
-    values, and is wider by as much as they differ.
+    The spread of the halves estimates how much data sets differ (delete-d jackknife, Shao & Wu 1989). Halves lie above
+    the value of all images, which in turn lies above that of many more images, by about 1 / sqrt(images). The interval
+    is meant for data sets of this size and larger. Its centre is half-way between the two values, and it is widened by
+    their difference.
 
     Parameters
     ----------
     whole : float
-        From 0 to 1.
+        Value of all images, from 0 to 1.
     halves : (H,) float64
-        The same of each of some subsets, drawn without replacement; NaN where one has nothing to compare.
+        The same value on subsets drawn without replacement; NaN if a subset has nothing to compare.
     size : int
-        Images in each.
+        Images in each subset.
     images : int
-        In all.
+        Total number of images.
 
     Returns
     -------
     (2,) float64
-        NaN of fewer than `FEWEST_IMAGES` images, where subsets have nothing to compare, and where none differ.
+        NaN for fewer than `FEWEST_IMAGES` images, if a subset has nothing to compare, or if all values are equal.
 
     Examples
     --------
@@ -126,19 +132,19 @@ def interval_of_all(whole: float, halves: NDArray[np.float64], size: int, images
         return np.full(2, np.nan)
     to_many = TO_MANY * (whole - halves.mean())
     deviation = math.hypot(float(halves.std(ddof=1)) * math.sqrt(size / (images - size)), to_many)
-    if not deviation:  # nothing differs: that says nothing of what other images would bring
+    if not deviation:  # without differences, nothing is known about other images
         return np.full(2, np.nan)
     reach = scipy.stats.t.ppf(0.975, images - 1) * deviation
     return np.asarray(np.clip([whole + to_many - reach, whole + to_many + reach], 0, 1))
 
 
 def position_of(value: float, interval: NDArray[np.float64]) -> Position:
-    """Where the mAP of a model lies towards the interval (2,) of label convergence, both ends of which are inside.
+    """Locate a model's mAP relative to the interval (2,) of label convergence, both ends of which are inside.
 
     Raises
     ------
     InputError
-        If the value is not a number in [0, 1], as when it is given in percent.
+        If the value is not a number in [0, 1], for example if it is given in percent.
 
     Examples
     --------
@@ -155,7 +161,7 @@ def position_of(value: float, interval: NDArray[np.float64]) -> Position:
 
 
 def meaning_of(value: float, interval: NDArray[np.float64]) -> str:
-    """What the position of a model's mAP means, in words.
+    """Describe what the position of a model's mAP means.
 
     Examples
     --------

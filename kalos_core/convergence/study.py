@@ -1,4 +1,4 @@
-"""Label convergence of a data set and of its tags with models placed: what follows at some thresholds or at all."""
+"""Label convergence of a data set and its tags, with models placed, at all or some thresholds."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
 
 
 WHOLE = "all images"
-"""The name of what is no tag."""
+"""Name of the part that has no tag."""
 
 OF_EACH_SIZE = 100
-"""Subsets of each other size, at most: large subsets take long, and a curve needs no more."""
+"""Greatest number of subsets of each other size; large subsets take long, and a curve needs no more."""
 
 Scored = tuple[Annotations, ArrayLike | Sequence[Any] | None]
-"""Predictions of a model, and the confidence of each."""
+"""Predictions of a model and the confidence of each."""
 
 
 @dataclass(frozen=True)
 class PlacedModel:
-    """A model against label convergence.
+    """Model placed against label convergence.
 
     Parameters
     ----------
     name : str
     map : float
-        From 0 to 1.
+        mAP from 0 to 1.
     place : "below", "inside", "above" or "unknown"
-        Towards the interval of label convergence; unknown where there is none.
+        Position relative to the interval of label convergence; unknown if there is none.
     meaning : str
-        What that means, in words.
+        Meaning of the position in words.
     by_rater : dict
-        mAP with each rater as ground truth, where predictions are known; NaN for one without an annotation.
+        mAP with each rater as ground truth, if predictions are known; NaN for a rater without annotations.
     """
 
     name: str
@@ -65,7 +65,7 @@ class PlacedModel:
     def of(
         cls, interval: NDArray[np.float64], name: str, value: float, by_rater: Mapping[str, float] | None = None
     ) -> PlacedModel:
-        """Against an interval (2,) of label convergence.
+        """Place a model against an interval (2,) of label convergence.
 
         Examples
         --------
@@ -87,9 +87,9 @@ class TagConvergence:
     images : int
     replicates : Replicates or None
     predicted : dict
-        Model -> (T, R) mAP of its predictions with each rater as ground truth; NaN for one without an annotation.
+        Model -> (T, R) mAP of its predictions with each rater as ground truth; NaN for a rater without annotations.
     reason : str
-        Why there are no replicates.
+        Reason why there are no replicates.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class TagConvergence:
 
     @property
     def models(self) -> dict[str, float]:
-        """MAP of each model with predictions: mean over the thresholds and the raters who have annotations."""
+        """MAP of each model with predictions, mean over the thresholds and the raters who have annotations."""
         return {
             name: float(np.nanmean(values.mean(axis=0)))
             for name, values in self.predicted.items()
@@ -115,7 +115,7 @@ class TagConvergence:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConvergenceStudy(Result):
-    """What `convergence_study` returns. T thresholds, R raters.
+    """The result of `convergence_study`. T thresholds, R raters.
 
     Figures: ``"study"``, ``"directions"``.
 
@@ -125,12 +125,12 @@ class ConvergenceStudy(Result):
         All images first, then the tags.
     raters : (R,) object
     directions : (T, R, R) float64
-        Modified mAP of all images, as of `ModifiedMap`.
+        Modified mAP of all images; see `ModifiedMap`.
     models : dict
-        Name -> mAP, as it was given.
+        Name -> mAP, as given.
     checklist : tuple of Criterion
     sizes : tuple of SubsetSize
-        How label convergence of all images depends on the size of subsets, over all thresholds.
+        Label convergence of all images by subset size, over all thresholds.
 
     Examples
     --------
@@ -158,19 +158,19 @@ class ConvergenceStudy(Result):
 
     @property
     def whole(self) -> Replicates:
-        """The replicates of all images."""
+        """Replicates of all images."""
         replicates = self.parts[0].replicates
         assert replicates is not None  # without them there is no study
         return replicates
 
     @property
     def matrix(self) -> NDArray[np.float64]:
-        """(R, R) mAP with the rater of the row as ground truth, of the column as detections, mean over thresholds."""
+        """(R, R) mAP with the row rater as ground truth and the column rater as detections, mean over thresholds."""
         return np.asarray(self.directions.mean(axis=0))
 
     @property
     def placed(self) -> list[PlacedModel]:
-        """Every model against label convergence of all images, those with predictions last."""
+        """All models placed against label convergence of all images; models with predictions are last."""
         interval, whole = self.whole.interval, self.parts[0]
         models = [PlacedModel.of(interval, name, value) for name, value in self.models.items()]
         for name, value in whole.models.items():
@@ -179,22 +179,22 @@ class ConvergenceStudy(Result):
         return models
 
     def largest(self, count: int = 20) -> list[TagConvergence]:
-        """All images, then the tags that have an interval: those with the most images, by name."""
+        """Return all images, then the `count` tags with the most images that have an interval, sorted by name."""
         known = [part for part in self.parts[1:] if part.replicates is not None]
         shown = sorted(known, key=lambda part: -part.images)[:count]
         return [self.parts[0], *sorted(shown, key=lambda part: part.name)]
 
     def with_models(self, models: str | Mapping[str, float] | None) -> ConvergenceStudy:
-        """The same with more models: see `read_models`; their mAP has to be of the same thresholds."""
+        """Add models (see `read_models`); their mAP must refer to the same thresholds."""
         return replace(self, models={**self.models, **read_models(models)})
 
     def between(self, least: float | None = None, greatest: float | None = None) -> ConvergenceStudy:
-        """The same at the thresholds from the least to the greatest, both included; `sizes` stay those of all.
+        """Restrict to thresholds from `least` to `greatest`, both included; `sizes` keep all thresholds.
 
         Raises
         ------
         InputError
-            If there is none.
+            If no threshold lies in the range.
         """
         chosen = self.whole.chosen(least, greatest)
         parts = [
@@ -209,7 +209,7 @@ class ConvergenceStudy(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         found = with_interval(100 * self.whole.whole_convergence, 100 * self.whole.interval, 1)
         return (
             f"Label convergence {found} mAP, {self.whole.how}; {number_of(len(self.parts) - 1, 'tag')}, "
@@ -217,7 +217,7 @@ class ConvergenceStudy(Result):
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for all images and for each tag: label convergence from 0 to 1, and why there is none."""
+        """Return one row for all images and one for each tag: label convergence from 0 to 1, or why there is none."""
         import pandas as pd
 
         rows = []
@@ -231,7 +231,7 @@ class ConvergenceStudy(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class StudySettings(Settings):
-    """What `convergence_study` takes."""
+    """Arguments of `convergence_study`."""
 
     tags: Mapping[str, NDArray[np.bool_]] | None = None
     models: Annotated[
@@ -248,26 +248,26 @@ class StudySettings(Settings):
 
 @takes(StudySettings)
 def convergence_study(annotations: Annotations, result: LabelConvergence, settings: StudySettings) -> ConvergenceStudy:
-    """All that is to be known beside label convergence: of each tag, of other sizes, of models, and the check-list.
+    """Study label convergence by tag and by subset size, place models, and run the check-list.
 
     Parameters
     ----------
     annotations : Annotations
     result : LabelConvergence
-        Of all images; each tag has as many subsets of as large a share of its images.
+        Label convergence of all images. Each tag gets as many subsets, with the same share of its images.
     tags : mapping, optional
-        Name -> (I,) which images have it.
+        Name -> (I,) whether each image has the tag.
     predictions : mapping, optional
-        Name of a model -> its predictions and their confidence, as `map_of_predictions` takes them.
+        Model name -> its predictions and their confidence, as for `map_of_predictions`.
     pairs : Pairs, optional
-        All that touch.
+        All pairs of annotations that touch.
     progress : callable, optional
-        ``progress(share, label)``, as of `label_convergence`.
+        Called as ``progress(share, label)``, as in `label_convergence`.
 
     Raises
     ------
     InputError
-        For models that cannot be read, or predictions that cannot be evaluated.
+        If models cannot be read, or predictions cannot be evaluated.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def convergence_study(annotations: Annotations, result: LabelConvergence, settin
     pairs = compute_pairs(annotations, measure, TOUCHING) if settings.pairs is None else settings.pairs
 
     def predicted(part: Annotations, images: NDArray[np.bool_] | None = None) -> dict[str, NDArray[np.float64]]:
-        """MAP of every model's predictions, on the images of a mask if given, to which the part is cut down already."""
+        """MAP of each model's predictions; `images` is the mask that the part was selected with, if any."""
         found = {}
         for model, (table, scores) in (settings.predictions or {}).items():
             if images is not None:
@@ -305,7 +305,7 @@ def convergence_study(annotations: Annotations, result: LabelConvergence, settin
         return found
 
     def of_tag(number: int, tag: str, images: NDArray[np.bool_]) -> TagConvergence:
-        """The images of a tag; why they have no interval where they have none."""
+        """Label convergence of the images of a tag, or the reason why there is none."""
         part, count = annotations.select(images=images), int(images.sum())
 
         def tell(share: float, label: str) -> None:
@@ -320,7 +320,7 @@ def convergence_study(annotations: Annotations, result: LabelConvergence, settin
 
     whole = TagConvergence(WHOLE, result.images, result.replicates, predicted(annotations))
     of_tags = [of_tag(number, tag, images) for number, (tag, images) in enumerate(masks.items())]
-    settings.progress(1.0, "Looking at subsets of other sizes")
+    settings.progress(1.0, "Computing subsets of other sizes")
     return ConvergenceStudy(
         parts=(whole, *of_tags),
         raters=result.whole.raters,
@@ -332,7 +332,7 @@ def convergence_study(annotations: Annotations, result: LabelConvergence, settin
 
 
 def _sizes(result: LabelConvergence) -> tuple[SubsetSize, ...]:
-    """Of the usual sizes; only their own where others leave subsets empty."""
+    """Rows for the usual subset sizes, or only for the size of the result if others leave subsets empty."""
     shares = [share for share in SHARES if round(share * result.images)]
     samples = min(len(result.drawn), OF_EACH_SIZE)
     try:

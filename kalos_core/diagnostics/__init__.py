@@ -1,17 +1,17 @@
-"""What lies behind one number: thresholds, classes, raters, pairs of raters and sessions (KαLOS §13).
+"""Diagnostics behind an agreement: thresholds, classes, raters, pairs of raters and sessions (KαLOS §13).
 
-All but `sensitivity` take an `Agreement` and read the similarities it carries; nothing is compared twice. Everything
-heeds who is assigned to which image and class; what is undefined is NaN, is left out of means and never counts as 1.
+All but `sensitivity` take an `Agreement` and reuse its similarities; nothing is compared twice. All respect the
+assignment of raters to images and classes. Undefined values are NaN, are excluded from means and never count as 1.
 
-* all of these at once: `diagnose` -> `Diagnosis`
+* all diagnostics at once: `diagnose` -> `Diagnosis`
 * thresholds: `sensitivity` -> `Sensitivity`, `image_alphas`
 * classes: `class_difficulty` -> `ClassDifficulty`, `class_image_alpha`
 * raters: `rater_vitality` -> `RaterVitality`
 * pairs of raters: `collaboration` -> `Collaboration`, `pair_image_alpha`
 * one class, one rater, or both: `narrowed` -> `NarrowedAgreement`
-* which images to give to one more rater: `next_to_rate` -> `NextToRate`
+* images that need another rater: `next_to_rate` -> `NextToRate`
 * two agreements: `compare` -> `Comparison`, `Differences`
-* what images are sorted by: `AlphasByImage` -> `PartAlphas`
+* values for sorting images: `AlphasByImage` -> `PartAlphas`
 * sessions: `intra_rater` -> `IntraRater`, `team_agreement` -> `TeamAgreement`, `rater_labels`
 """
 

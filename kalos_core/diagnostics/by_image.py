@@ -1,4 +1,4 @@
-"""Alpha of each image for its classes, each rater and each two raters: what images are sorted by."""
+"""Alpha of each image by class, by rater and by pair of raters, for sorting images."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from kalos_core.reliability import Units
 
 @dataclass(frozen=True, eq=False)
 class PartAlphas:
-    """Alphas of I images, in E entries: one for each class that occurs in an image, image after image. R raters.
+    """Alphas of I images in E entries, one for each class in an image, image after image. R raters.
 
     Parameters
     ----------
     count : (I,) int
-        How many entries each image has.
+        Number of entries of each image.
     category : (E,) object
-        The class of each.
+        Class of each entry.
     class_alpha : (E,) float64
-        Of the units in which somebody chose the class.
+        Alpha of the units in which a rater chose the class.
     rater_alpha : (I, R) float64
-        Of the pairs of each rater with each other one; NaN where undefined. No column for raters who are local.
+        Alpha of the pairs of each rater with every other rater; NaN if undefined. No column for raters who are local.
     class_rater_alpha : (E, R) float64
-        Of both.
+        Alpha by class and rater.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class PartAlphas:
 
 
 class AlphasByImage:
-    """Alphas of an agreement for the images of one block after another, so that memory does not grow with the data.
+    """Alphas of an agreement for one block of images at a time, so that memory does not grow with the data.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class AlphasByImage:
         self._agreement, self._by_image = agreement, ByImage(agreement.annotations)
 
     def of(self, first: int, last: int) -> PartAlphas:
-        """Those of the images from `first` to before `last`."""
+        """Return the alphas of the images from `first` up to but excluding `last`."""
         agreement, images = self._agreement, last - first
         chosen = slice(*np.searchsorted(agreement.units.image, (first, last)))
         units = Units(agreement.units.image[chosen] - first, agreement.units.values[chosen])

@@ -1,4 +1,4 @@
-"""Class difficulty: how well raters agree where a class is in question."""
+"""Class difficulty: agreement on the units in which a class occurs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kalos_core.sharding import Sharded
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassDifficulty(Estimates):
-    """Agreement about each class that anybody annotated, in the order of the vocabulary.
+    """Agreement on each annotated class, in the order of the vocabulary.
 
     Figures: ``"classes"``.
 
@@ -28,16 +28,16 @@ class ClassDifficulty(Estimates):
     category : (C,) object
         Class names.
     alpha : (C,) float64
-        Mean over the images in which the class occurs; NaN where it is defined in none.
+        Mean over the images in which the class occurs; NaN if undefined in all of them.
     alpha_interval : (C, 2) float64
-        95 % bootstrap interval over images, all classes on the same draws; draws without the class are left out.
+        95 % bootstrap interval over images, all classes on the same draws; draws without the class are excluded.
     global_alpha : (C,) float64
-        Of all units with the class in one matrix.
+        Alpha of all units with the class in one matrix.
     global_alpha_interval : (C, 2) float64
     images : (C,) int
-        Over how many images the mean is.
+        Number of images behind the mean.
     units : (C,) int
-        In how many units at least one rater chose the class.
+        Number of units in which at least one rater chose the class.
 
     Examples
     --------
@@ -57,18 +57,18 @@ class ClassDifficulty(Estimates):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         worst = hardest(self.alpha, self.images)
         shown = self.alpha if worst is None else np.where(np.arange(len(self.alpha)) == worst, self.alpha, np.inf)
         return lowest("class", self.category, "alpha", np.where(np.isnan(self.alpha), np.nan, shown))
 
 
 LEAST_IMAGES = 10
-"""Images on which a class has an alpha, for it to be called the hardest, everywhere."""
+"""Least number of images with an alpha for a class to be reported as the hardest."""
 
 
 def hardest_first(values: NDArray[np.float64], images: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Indices of the classes, or questions, with a value on at least `LEAST_IMAGES` images, the least value first.
+    """Return indices of the classes, or questions, with a value on at least `LEAST_IMAGES` images, least value first.
 
     Examples
     --------
@@ -80,12 +80,12 @@ def hardest_first(values: NDArray[np.float64], images: NDArray[np.intp]) -> NDAr
 
 
 def hardest(values: NDArray[np.float64], images: NDArray[np.intp]) -> int | None:
-    """Which class, or question, is agreed on least: the first of `hardest_first`.
+    """Return the class, or question, with the least agreement: the first of `hardest_first`.
 
     Returns
     -------
     int or None
-        None unless two have enough images.
+        None unless at least two have enough images.
 
     Examples
     --------
@@ -100,13 +100,13 @@ def hardest(values: NDArray[np.float64], images: NDArray[np.intp]) -> int | None
 def class_difficulty(agreement: Agreement | Annotations | Sharded[Annotations]) -> ClassDifficulty:
     """Class recognition difficulty (KαLOS §13): alpha of the units in which a class occurs.
 
-    A unit in which raters chose two classes counts for both. A rater who was assigned and annotated nothing there
-    disagrees about existence; nothing is added for images without the class.
+    A unit in which raters chose two classes counts for both. An assigned rater who annotated nothing there disagrees
+    about existence. Images without the class add nothing.
 
     Parameters
     ----------
-    agreement : Agreement, or annotations or shards to compute the usual one of
-        Its configuration also says how intervals are drawn.
+    agreement : Agreement, or annotations or shards to compute a default agreement from
+        Its configuration also sets the bootstrap.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def class_difficulty(agreement: Agreement | Annotations | Sharded[Annotations]) 
 
 
 def class_difficulty_of(part: Part, configuration: AgreementSettings) -> ClassDifficulty:
-    """The `class_difficulty` of a part of an agreement."""
+    """Compute `class_difficulty` of a part of an agreement."""
     cells, units, codes = part.class_cells()
     made = estimate_cells(part.annotations, configuration, cells, len(codes))
     return ClassDifficulty(category=part.annotations.categories[codes], **vars(made), units=units)
@@ -137,7 +137,7 @@ def class_difficulty_of(part: Part, configuration: AgreementSettings) -> ClassDi
 
 @checked
 def class_image_alpha(agreement: Agreement, category: str) -> NDArray[np.float64]:
-    """(I,) alpha of the units of each image in which a class occurs; NaN where there is none or it is undefined.
+    """(I,) alpha of the units of each image in which a class occurs; NaN if there are none or it is undefined.
 
     Examples
     --------

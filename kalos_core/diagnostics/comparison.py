@@ -1,4 +1,4 @@
-"""Two agreements side by side: what changed from one to the other, paired over the images they share."""
+"""Comparison of two agreements, paired over the images they share."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STUDIES = (50, 200, 1000)
-"""Images of the studies whose power a comparison names."""
+"""Study sizes, in images, for which a comparison reports detectable differences."""
 
 OF_RESULTS = ("similarity", "threshold", "solver", "cost")
-"""What of a configuration decides an alpha; the rest decides its interval."""
+"""Settings that determine alpha; the others determine its interval."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Differences(Result):
-    """F statistics of two agreements, a and b, and what changed from a to b.
+    """F statistics of two agreements, a and b, and their changes from a to b.
 
     Figures: ``"changes"``.
 
@@ -42,16 +42,16 @@ class Differences(Result):
     ----------
     name : (F,) object
     alpha_a, alpha_b : (F,) float64
-        Mean over the images on which both are defined; NaN without any.
+        Mean over the images on which both are defined; NaN if there are none.
     difference : (F,) float64
-        `alpha_b` - `alpha_a`: above 0, raters agree better in b.
+        `alpha_b` - `alpha_a`: above 0 if raters agree better in b.
     interval : (F, 2) float64
         95 % bootstrap interval of the difference over these images, both agreements on the same draws; NaN without a
         bootstrap.
     global_difference, global_interval : (F,), (F, 2) float64
-        The same of alpha of all units in one matrix, over all images that both read.
+        The same for alpha of all units in one matrix, over all images that both agreements contain.
     images : (F,) int
-        Over how many images the means are.
+        Number of images behind the means.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Differences(Result):
 
     @property
     def is_clear(self) -> NDArray[np.bool_]:
-        """(F,) whether the difference is more than chance; of those of a table that are clear, one in twenty is not."""
+        """(F,) whether the difference exceeds chance. One in twenty clear ones of a table is a false positive."""
         return clear_of_chance(self.difference, self.interval, self.images)
 
     @property
@@ -89,35 +89,35 @@ class Differences(Result):
 
     @property
     def detectable(self) -> NDArray[np.float64]:
-        """(F,) how large a difference must be to be found in four of five studies of as many images; NaN if unknown."""
+        """(F,) least difference that four of five studies of the same size detect; NaN if unknown."""
         return detectable(self.interval, self.images, self.images)
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         return f"{number_of(len(self.name), 'difference')}, {int(self.is_clear.sum()):,} of them clear"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
-    """What changed from an agreement a to an agreement b; the answer of `compare`.
+    """Changes from an agreement a to an agreement b; the result of `compare`.
 
     Figures: ``"changes"``, ``"classes"``, ``"raters"``.
 
     Parameters
     ----------
     whole : Differences
-        One row: all of both.
+        One row: all units of both.
     classes, raters : Differences
-        A row for each class and each rater (the pairs of this rater with each other one) that both have.
+        One row for each class and each rater (the pairs of this rater with every other rater) in both.
     image : (M,) object
-        Ids of the images that both read.
+        Ids of the images in both.
     image_alpha : (M, 2) float64
-        Alpha of each in a and in b; NaN where undefined.
+        Alpha of each image in a and in b; NaN if undefined.
     notes : tuple of str
-        Why the two may not be comparable; empty where nothing speaks against it.
+        Reasons why the two may not be comparable; empty if there are none.
     bootstrap : int
-        Replicates of the intervals.
+        Number of bootstrap replicates.
 
     Examples
     --------
@@ -145,12 +145,12 @@ class Comparison(Result):
 
     @property
     def difference(self) -> float:
-        """Of mean alpha, b - a, over the images on which both are defined."""
+        """Difference of mean alpha, b - a, over the images on which both are defined."""
         return float(self.whole.difference[0])
 
     @property
     def interval(self) -> NDArray[np.float64]:
-        """(2,) its 95 % interval, paired over these images."""
+        """(2,) 95 % interval of `difference`, paired over these images."""
         found: NDArray[np.float64] = self.whole.interval[0]
         return found
 
@@ -158,23 +158,23 @@ class Comparison(Result):
     def is_worse(self) -> bool:
         """Whether the whole interval of the difference is below 0; False without an interval.
 
-        Of classes and raters see `Differences.is_worse`, which allows for their number.
+        For classes and raters see `Differences.is_worse`, which corrects for their number.
         """
         return bool(self.interval[1] < 0)
 
     @property
     def image_difference(self) -> NDArray[np.float64]:
-        """(M,) change of alpha of each image; NaN where one of both is undefined."""
+        """(M,) change of alpha of each image; NaN if undefined in either."""
         return self.image_alpha[:, 1] - self.image_alpha[:, 0]
 
     @property
     def improved(self) -> NDArray[np.object_]:
-        """Ids of the images on which alpha rose, the most first."""
+        """Ids of the images on which alpha rose, largest rise first."""
         return self._falling(-self.image_difference)
 
     @property
     def worsened(self) -> NDArray[np.object_]:
-        """Ids of the images on which alpha fell, the most first."""
+        """Ids of the images on which alpha fell, largest fall first."""
         return self._falling(self.image_difference)
 
     def _falling(self, change: NDArray[np.float64]) -> NDArray[np.object_]:
@@ -182,7 +182,7 @@ class Comparison(Result):
         return self.image[order[change[order] < 0]]
 
     def by_image(self) -> pd.DataFrame:
-        """One row an image that both read."""
+        """Return one row for each image in both."""
         import pandas as pd
 
         alpha_a, alpha_b = self.image_alpha.T
@@ -190,16 +190,16 @@ class Comparison(Result):
         return pd.DataFrame(columns)
 
     def by_class(self) -> pd.DataFrame:
-        """One row a class that both have."""
+        """Return one row for each class in both."""
         return self.classes.to_pandas().rename(columns={"name": "category"})
 
     def by_rater(self) -> pd.DataFrame:
-        """One row a rater that both have."""
+        """Return one row for each rater in both."""
         return self.raters.to_pandas().rename(columns={"name": "rater"})
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result, with notes on comparability."""
         interval = bracketed(self.interval, "+.3f", self.why_no_interval)
         before, after = (alpha_text(value[0], 3) for value in (self.whole.alpha_a, self.whole.alpha_b))
         images = self.whole.images[0]
@@ -215,12 +215,12 @@ class Comparison(Result):
 
     @property
     def why_no_interval(self) -> str:
-        """Why the difference has no interval, in words; "" where it has one, or none was asked for."""
+        """Reason why the difference has no interval; "" if it has one, or none was requested."""
         return why_no_interval(self.interval, int(self.whole.images[0]), self.bootstrap)
 
     @property
     def _power(self) -> str:
-        """How large a difference of mean alpha such studies find."""
+        """Size of the difference of mean alpha that such studies detect."""
         whole = self.whole
         found = {of: float(detectable(whole.interval, whole.images, of)[0]) for of in STUDIES}
         shown = ", ".join(f"{alpha_text(value, 3)} with {of:,} images" for of, value in found.items())
@@ -228,7 +228,7 @@ class Comparison(Result):
         return f"four of five such studies find a difference of {least} or more ({shown})"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for all, and for each class and rater that both have; `part` says which it is."""
+        """Return one row for all units and for each class and rater in both; column `part` says which."""
         import pandas as pd
 
         parts = {"all": self.whole, "class": self.classes, "rater": self.raters}
@@ -242,19 +242,19 @@ def compare(
     agreement_b: Agreement | Annotations | Sharded[Annotations],
     settings: BootstrapSettings,
 ) -> Comparison:
-    """What changed from one agreement to another: labels were mended between them, or a guideline was rewritten.
+    """Compare two agreements, for example before and after labels were corrected or a guideline was rewritten.
 
-    Paired over the images that both read: a bootstrap draws images, and takes each one's alpha in both.
+    Paired over the images in both: each bootstrap draw uses an image's alpha in both agreements.
 
     Parameters
     ----------
-    agreement_a, agreement_b : Agreement, or annotations or shards to compute the usual one of
-        Before and after. Images, classes and raters are the same where their ids or names are.
+    agreement_a, agreement_b : Agreement, or annotations or shards to compute a default agreement from
+        Before and after. Images, classes and raters are matched by id or name.
 
     Returns
     -------
     Comparison
-        All differences are b - a. Its `notes` say why the two may not be comparable.
+        All differences are b - a. `notes` say why the two may not be comparable.
 
     Raises
     ------
@@ -263,7 +263,7 @@ def compare(
 
     Examples
     --------
-    Two raters; in the second study bob has found the dog on the last four of eight images, too:
+    Two raters; in the second study bob also found the dog on the last four of eight images:
 
     >>> from kalos_core import Annotations
     >>> from kalos_core._agreement import agreement
@@ -298,9 +298,9 @@ def compare(
 
 
 def _paired(a: Annotations, b: Annotations) -> tuple[NDArray[np.intp], list[str]]:
-    """(I,) code in b of each image of a, -1 without one, and what to say of how they were paired.
+    """(I,) code in b of each image of a, -1 if there is none, and notes on the pairing.
 
-    By file name where every image has one of its own, in whatever folder if need be: ids are made anew by exports.
+    Pairs by file name if every image has its own, ignoring folders if necessary, because exports may change ids.
     """
     for names, what in ((_names(a), "file name"), (_names(a, short=True), "file name without its folder")):
         others = _names(b, short=what != "file name")
@@ -325,7 +325,7 @@ def _paired(a: Annotations, b: Annotations) -> tuple[NDArray[np.intp], list[str]
 
 
 def _names(annotations: Annotations, short: bool = False) -> list[str]:
-    """The file name of each image; nothing where one has none, or two have the same."""
+    """File names of all images; empty if an image has none or two share one."""
     names = [re.split(r"[/\\]", name)[-1] if short else name for name in annotations.files.tolist()]
     return names if all(names) and len(set(names)) == len(names) else []
 
@@ -336,7 +336,7 @@ def _codes(names: list[Any], others: list[Any]) -> NDArray[np.intp]:
 
 
 Statistics = Callable[[Part], tuple[Cells, Sequence[str]]]
-"""The cells of some statistics, and what these are called."""
+"""Cells of some statistics, and the names of the statistics."""
 
 
 def _of_all(part: Part) -> tuple[Cells, Sequence[str]]:
@@ -357,7 +357,7 @@ def _of_raters(part: Part) -> tuple[Cells, Sequence[str]]:
 
 @dataclass(frozen=True, eq=False)
 class _Pairing:
-    """Two agreements over the images they share. `in_b`: (I,) code in b of each image of a, -1 without one."""
+    """Two agreements over the images they share. `in_b`: (I,) code in b of each image of a, -1 if there is none."""
 
     a: Agreement
     b: Agreement
@@ -366,7 +366,7 @@ class _Pairing:
     seed: int
 
     def differences(self, of: Statistics) -> Differences:
-        """The statistics that both have, those of a first and then those of b, on the same draws of images."""
+        """Compute differences of the statistics in both, first of a and then of b, on the same draws of images."""
         (cells_a, names_a), (cells_b, names_b) = of(Part.of(self.a)), of(Part.of(self.b))
         shared = [name for name in names_a if name in set(names_b)]
         code, count = {name: number for number, name in enumerate(shared)}, len(shared)
@@ -396,14 +396,14 @@ class _Pairing:
 
 
 def _renamed(cells: Cells, statistics: Sequence[int], images: NDArray[np.intp]) -> Cells:
-    """The cells under other codes of statistics and images; without those whose code is -1."""
+    """Recode statistics and images of cells, without those whose code is -1."""
     statistic, image = np.array(statistics, dtype=np.intp)[cells.statistic], images[cells.image]
     kept = np.flatnonzero((statistic >= 0) & (image >= 0))
     return replace(cells.take(kept), statistic=statistic[kept], image=image[kept])
 
 
 def _notes(a: Agreement, b: Agreement, shared: int) -> Iterator[str]:
-    """Why two agreements may not be comparable."""
+    """Yield reasons why two agreements may not be comparable."""
     for name in OF_RESULTS:
         of_a, of_b = getattr(a.configuration, name), getattr(b.configuration, name)
         if of_a != of_b:
@@ -414,10 +414,10 @@ def _notes(a: Agreement, b: Agreement, shared: int) -> Iterator[str]:
     ):
         other = sorted(set(names_a.tolist()) ^ set(names_b.tolist()), key=str)
         if other:
-            yield f"Only one of both has the {what} {listed(map(repr_of, other), 10)}."
+            yield f"Only one of the two has the {what} {listed(map(repr_of, other), 10)}."
     images = len(a.image_alpha), len(b.image_alpha)
     if images != (shared, shared):
         yield (
-            f"The first read {number_of(images[0], 'image')}, the second {images[1]:,}; compared are the {shared:,} "
-            "of both."
+            f"The first has {number_of(images[0], 'image')}, the second {images[1]:,}; only the {shared:,} in both "
+            "are compared."
         )

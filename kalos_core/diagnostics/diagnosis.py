@@ -1,4 +1,4 @@
-"""Everything that lies behind an agreement, at once: each diagnostic, or why there is none."""
+"""All diagnostics of an agreement at once, each with its result or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from kalos_core.results import Parts
 from kalos_core.similarity.base import Thresholds
 
 STRICT = 0.9
-"""The strict threshold of localization sensitivity, unless the agreement's own is stricter."""
+"""Strict threshold of localization sensitivity, unless the agreement's own threshold is stricter."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis(Parts):
-    """Alpha of every image, and each diagnostic of an agreement or why there is none.
+    """Image alphas of an agreement, and each diagnostic or the reason why there is none.
 
     Figures: ``"class_difficulty"``, ``"sensitivity"``, ``"collaboration"``, ``"vitality"``, ``"intra_rater"``,
-    ``"team_agreement"``; those that are defined.
+    ``"team_agreement"``, if they are defined.
 
     Parameters
     ----------
     image_alpha : (I,) float64
     class_difficulty, sensitivity, collaboration, vitality, intra_rater, team_agreement
-        What the functions of these names answer, or `Undefined`.
+        Results of the functions of these names, or `Undefined`.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Diagnosis(Parts):
     team_agreement: TeamAgreement | Undefined
 
     def without_image_alphas(self) -> Diagnosis:
-        """The same without alphas of images at each threshold, a number for each image and threshold."""
+        """Copy without image alphas at each threshold, which hold a number for each image and threshold."""
         if isinstance(self.sensitivity, Undefined):
             return self
         nothing = np.empty((len(self.sensitivity.threshold), 0))
@@ -72,18 +72,18 @@ def diagnose(
     calibrated: float | None = None,
     sums: ImageSums | None = None,
 ) -> Diagnosis:
-    """All diagnostics of an agreement; those that its raters do not allow are `Undefined`, with the reason.
+    """Compute all diagnostics of an agreement; those its raters do not allow are `Undefined`, with the reason.
 
     Parameters
     ----------
     result : Agreement
-        Its pairs are used for the sensitivity where they go down to the least of `thresholds`, and to `calibrated`.
+        Its pairs are reused for the sensitivity if they reach down to the least of `thresholds` and to `calibrated`.
     thresholds : (T,) float
-        Of the sensitivity curve; empty for none.
+        Thresholds of the sensitivity curve; empty for no curve.
     calibrated : float, optional
-        The threshold that was chosen from a calibration: the loss begins there, else at the threshold of the result.
+        Threshold chosen from a calibration, at which the loss begins; by default the threshold of the result.
     sums : ImageSums, optional
-        Those of the result, if they are there already.
+        Precomputed sums of the result.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""An agreement narrowed down to a class, a rater, some images, or all of these; nothing is matched again.
+"""Agreement narrowed to a class, a rater, some images, or all of these, without matching again.
 
-A *class* stands for the units in which somebody chose it, as in `class_difficulty`. A *rater* stands for the pairs of
-this rater with each other rater who was assigned: each unit becomes one pair of values for every other rater, unless
-neither of the two annotated it.
+A *class* selects the units in which a rater chose it, as in `class_difficulty`. A *rater* selects the pairs of this
+rater with every other assigned rater: each unit becomes one pair of values for each other rater, unless neither of the
+two annotated it.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from kalos_core.results import Result, part_text
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NarrowedAgreement(Result):
-    """The numbers of a part of an agreement; what lies behind them is computed when it is asked for.
+    """Agreement of a part, computed lazily.
 
     Figures: ``"images"``, ``"classes"``.
 
     Parameters
     ----------
     category, rater : str, optional
-        What the part is of.
+        Class and rater of the part.
     sums : ImageSums
-        All units of the images it is of.
+        All units on the images of the part.
 
     Examples
     --------
@@ -61,12 +61,12 @@ class NarrowedAgreement(Result):
 
     @property
     def annotations(self) -> Annotations:
-        """Those of the agreement on the images of the part; shapes may be gone."""
+        """Annotations of the agreement on the images of the part; shapes may be missing."""
         return self.sums.part.annotations
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         if np.isnan(self.alpha):
             return undefined_text(self.sums.configuration, part_text(self.category, self.rater))
         interval = bracketed(self.alpha_interval, why=self.why_no_interval)
@@ -78,7 +78,7 @@ class NarrowedAgreement(Result):
 
     @property
     def why_no_interval(self) -> str:
-        """Why `alpha` has no interval, in words; "" where it has one, or none was asked for."""
+        """Reason why `alpha` has no interval; "" if it has one, or none was requested."""
         return why_no_interval(self.alpha_interval, self.images, self.sums.configuration.bootstrap)
 
     @property
@@ -93,39 +93,39 @@ class NarrowedAgreement(Result):
 
     @property
     def global_alpha(self) -> float:
-        """Of all units of the part in one matrix."""
+        """Alpha of all units of the part in one matrix."""
         return float(self._whole.global_alpha[0])
 
     @property
     def global_alpha_interval(self) -> NDArray[np.float64]:
-        """(2,) as `alpha_interval`."""
+        """(2,) 95 % bootstrap interval of `global_alpha`; see `alpha_interval`."""
         return np.asarray(self._whole.global_alpha_interval[0])
 
     @property
     def images(self) -> int:
-        """How many images have an alpha."""
+        """Number of images that have an alpha."""
         return int(np.isfinite(self.image_alpha).sum())
 
     @property
     def units(self) -> int:
-        """How many units there are; of a rater's, the pairs."""
+        """Number of units; for a rater, number of pairs."""
         return len(self._part.units)
 
     @property
     def image_alpha(self) -> NDArray[np.float64]:
-        """(I,) alpha of each image; NaN where undefined."""
+        """(I,) alpha of each image; NaN if undefined."""
         return self._cells.value
 
     @cached_property
     def class_difficulty(self) -> ClassDifficulty:
-        """Of the rater's pairs if there is a rater; never cut down to one class."""
+        """Class difficulty, from the rater's pairs if there is a rater; never narrowed to one class."""
         if self.rater is None:
             return self.sums.class_difficulty
         return class_difficulty_of(self._of_rater(self.sums.part), self.sums.configuration)
 
     @cached_property
     def collaboration(self) -> Collaboration | Undefined:
-        """Of the units with the class if there is a class, as they were matched by all; never cut down to one rater.
+        """Collaboration on the units with the class, if there is one, as matched by all; never narrowed to one rater.
 
         `Undefined` for raters that are local to their image.
         """
@@ -139,7 +139,7 @@ class NarrowedAgreement(Result):
 
     @property
     def vitality(self) -> RaterVitality | Undefined:
-        """Of all classes and raters: it is never cut down to one of them."""
+        """Vitality over all classes and raters; never narrowed to one of them."""
         return self.sums.vitality
 
     @cached_property
@@ -172,16 +172,16 @@ def narrowed(
     rater: str | None = None,
     images: NDArray[np.intp] | list[int] | None = None,
 ) -> NarrowedAgreement:
-    """The numbers of one class, of one rater, of some images, of all of these together, or of all of an agreement.
+    """Narrow an agreement to one class, one rater, some images, or a combination of these.
 
     Parameters
     ----------
     agreement : Agreement or ImageSums
-        Its configuration also says how intervals are drawn.
+        Its configuration also sets the bootstrap.
     category, rater : str, optional
-        Names of the agreement.
+        Names in the agreement.
     images : (J,) int, optional
-        Codes of images, each once; all unless given.
+        Codes of distinct images; by default all.
 
     Returns
     -------
@@ -190,11 +190,11 @@ def narrowed(
     Raises
     ------
     InputError
-        For a class or rater that it does not know.
+        If the agreement does not contain the class or rater.
 
     Examples
     --------
-    Three raters, one object; the third calls it a dog. Of the pairs of the third, none agrees: n = 4, D_o = 1,
+    Three raters, one object; the third calls it a dog. None of the third's pairs agrees: n = 4, D_o = 1,
     D_e = 8 / 12.
 
     >>> from kalos_core import Annotations

@@ -1,4 +1,4 @@
-"""A part of an agreement: the units of one class, the pairs of one rater, or both, as they were matched by all."""
+"""Part of an agreement as matched by all: the units of one class, the pairs of one rater, or both."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ OTHERS = "others"
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some of the units of an agreement; shapes are not needed.
+    """Subset of the units of an agreement; shapes are not needed.
 
     Examples
     --------
-    Three raters, one object; the third calls it a dog. Of the pairs of the third, none agrees:
+    Three raters, one object; the third calls it a dog. None of the third's pairs agrees:
 
     >>> from kalos_core import Annotations, agreement
     >>> given = [("ann", "cat"), ("bob", "cat"), ("cid", "dog")]
@@ -39,24 +39,23 @@ class Part:
 
     @classmethod
     def of(cls, agreement: Agreement) -> Part:
-        """All of it."""
+        """Create the part with all units of an agreement."""
         return cls(agreement.annotations, agreement.units)
 
     @property
     def images(self) -> int:
-        """How many images there are."""
+        """Number of images."""
         return len(self.annotations.images)
 
     def with_class(self, category: int) -> Part:
-        """Only the units in which somebody chose a class."""
+        """Select the units in which a rater chose a class."""
         chosen = (self.units.values == category).any(axis=1)
         return replace(self, units=Units(self.units.image[chosen], self.units.values[chosen]))
 
     def of_rater(self, rater: int) -> Part:
-        """The pairs of a rater with each other rater, as two raters.
+        """Select the pairs of a rater with every other rater, as two raters.
 
-        Each unit becomes one pair of values for every other rater who was assigned, unless neither of the two annotated
-        in it.
+        Each unit becomes one pair of values for each other assigned rater, unless neither of the two annotated in it.
         """
         annotations, values = self.annotations, self.units.values
         others = np.arange(len(annotations.raters)) != rater
@@ -76,15 +75,15 @@ class Part:
         return Part(pairs, Units(self.units.image[unit], np.column_stack([mine[unit, 0], theirs[unit, other]])))
 
     def cells(self) -> Cells:
-        """One statistic; images empty by agreement have their unit of `NO_OBJECT`."""
+        """Cells of one statistic; images empty by agreement have their unit of `NO_OBJECT`."""
         return _one_statistic(image_coincidences(self.annotations, self.units)[0])
 
     def bare_cells(self) -> Cells:
-        """One statistic; nothing is added for images without a unit."""
+        """Cells of one statistic; images without a unit add nothing."""
         return _one_statistic(coincidences(self.units.values, self.units.image, self.images))
 
     def class_cells(self) -> tuple[Cells, NDArray[np.intp], NDArray[np.intp]]:
-        """A statistic for each class that occurs: its cells, (C,) how many units it occurs in, and (C,) its code."""
+        """Cells with one statistic for each class that occurs, (C,) its number of units, and (C,) its code."""
         classes = max(len(self.annotations.categories), 1)
         unit, column = np.nonzero(self.units.values >= 0)
         annotated = np.unique(unit * classes + self.units.values[unit, column])
@@ -95,7 +94,7 @@ class Part:
         return self._cells(statistic, unit, self.units.values[unit]), count[occurring], occurring
 
     def pair_cells(self, category: int) -> Cells:
-        """A statistic for each two raters, ordered as `numpy.triu_indices`: units in which either chose a class."""
+        """Cells with a statistic for each two raters, as `numpy.triu_indices`: units in which either chose a class."""
         first, second = np.triu_indices(len(self.annotations.raters), 1)
         a, b = self.units.values[:, first], self.units.values[:, second]
         unit, pair = np.nonzero((a != NOT_ASSIGNED) & (b != NOT_ASSIGNED) & ((a == category) | (b == category)))
@@ -114,12 +113,12 @@ def _one_statistic(sums: Coincidences) -> Cells:
 
 
 def where_seen(cells: Cells, units: Units) -> Cells:
-    """Cells of a part of some units; without a number where these show no object that could be compared."""
+    """Return cells, without their values if the units contain no object that could be compared."""
     return cells if units.compare_objects else cells.seen()
 
 
 def estimate_cells(
     annotations: Annotations, configuration: AgreementSettings, cells: Cells, statistics: int
 ) -> Estimates:
-    """Statistics of some annotations with their intervals, drawn as a configuration says."""
+    """Estimate statistics of annotations, with the bootstrap intervals of a configuration."""
     return estimate(cells, statistics, configuration.bootstrap, configuration.seed, annotations.image_rank)

@@ -1,4 +1,4 @@
-"""Collaboration: the agreement of every two raters, and which raters form a school of thought."""
+"""Collaboration: agreement of every two raters, and clusters of similar raters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Collaboration(Result):
-    """The agreement of every two of R raters, matched on these two alone; all matrices are symmetric.
+    """Agreement of every two of R raters, matched on these two alone. All matrices are symmetric.
 
     Figures: ``"raters"``.
 
@@ -34,20 +34,20 @@ class Collaboration(Result):
     raters : (R,) object
         Names.
     alpha : (R, R) float64
-        Mean over the images both are assigned to; NaN where it is defined in none. 1 on the diagonal: with oneself
-        there is nothing to disagree about; NaN there for a rater who is assigned to no image.
+        Mean over the images both are assigned to; NaN if undefined on all of them. The diagonal is 1 by convention, and
+        NaN for a rater who is assigned to no image.
     alpha_interval : (R, R, 2) float64
-        95 % bootstrap interval over images, all pairs on the same draws; NaN on the diagonal, which is not measured.
+        95 % bootstrap interval over images, all pairs on the same draws; NaN on the diagonal.
     global_alpha : (R, R) float64
-        Of all units of the two in one matrix; the diagonal as in `alpha`.
+        Alpha of all units of the two in one matrix; the diagonal is as in `alpha`.
     global_alpha_interval : (R, R, 2) float64
     images : (R, R) int
-        Over how many images the mean is; on the diagonal, to how many the rater was assigned.
+        Number of images behind the mean; on the diagonal, number of images assigned to the rater.
     linkage : (R - 1, 4) float64
-        The clustering, as SciPy writes it: average linkage on 1 - `alpha`. Two raters without an alpha are put at
-        distance 1, where chance agreement lies, so that they neither attract nor repel.
+        Clustering in SciPy's format: average linkage on 1 - `alpha`. Two raters without an alpha get distance 1, that
+        of chance agreement, so that they neither attract nor repel.
     order : (R,) int
-        The raters as the leaves of that tree stand side by side, similar ones as near as the tree allows.
+        Raters in the order of the leaves of that tree; similar ones are as close as the tree allows.
 
     Examples
     --------
@@ -71,14 +71,14 @@ class Collaboration(Result):
     order: NDArray[np.intp]
 
     def with_pairs(self, pairs: Estimates, assigned: NDArray[np.intp]) -> Collaboration:
-        """The same raters in the same order with other numbers of their pairs, those of `numpy.triu_indices`.
+        """Replace the values of all pairs, ordered as in `numpy.triu_indices`, and keep the raters and their order.
 
         Parameters
         ----------
         pairs : Estimates
             P statistics.
         assigned : (R,) int
-            To how many images each rater was assigned.
+            Number of images assigned to each rater.
         """
         each = np.arange(len(self.raters))
         names = ("alpha", "alpha_interval", "global_alpha", "global_alpha_interval")
@@ -98,7 +98,7 @@ class Collaboration(Result):
         return alpha, interval
 
     def least_pair(self, raters: NDArray[np.intp]) -> tuple[str, str] | None:
-        """The two of these raters with the least alpha; None where no two have one."""
+        """Return the two of these raters with the least alpha; None if no two have one."""
         alpha = np.where(np.eye(len(raters), dtype=np.bool_), np.nan, self.alpha[np.ix_(raters, raters)])
         if not np.isfinite(alpha).any():
             return None
@@ -107,11 +107,11 @@ class Collaboration(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         return f"Alpha of every two of {number_of(len(self.raters), 'rater')}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a pair of raters."""
+        """Return one row for each pair of raters."""
         return of_pairs(
             self.raters,
             alpha=self.alpha,
@@ -124,12 +124,12 @@ class Collaboration(Result):
 
 @checked
 def collaboration(agreement: Agreement | Annotations | Sharded[Annotations]) -> Collaboration:
-    """Collaboration clusters (KαLOS §13): alpha of each pair of raters, matched again, and a clustering of raters.
+    """Compute collaboration clusters (KαLOS §13): alpha of each pair of raters, rematched, and a clustering of raters.
 
     Parameters
     ----------
-    agreement : Agreement, or annotations or shards to compute the usual one of
-        Its configuration also says how intervals are drawn.
+    agreement : Agreement, or annotations or shards to compute a default agreement from
+        Its configuration also sets the bootstrap.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def collaboration(agreement: Agreement | Annotations | Sharded[Annotations]) -> 
     Raises
     ------
     InputError
-        For raters that are local to their image.
+        If raters are local to their image.
 
     Examples
     --------
@@ -157,12 +157,12 @@ def collaboration(agreement: Agreement | Annotations | Sharded[Annotations]) -> 
 
 
 def check_pairs(annotations: Annotations) -> None:
-    """Collaboration needs raters who are the same on every image."""
+    """Check that raters are the same on every image."""
     refuse_local_raters(annotations, "collaboration")
 
 
 def pair_cells(agreement: Agreement) -> Cells:
-    """What each image holds for each two raters, matched on these alone: a statistic each, as `numpy.triu_indices`."""
+    """Cells of every two raters, matched on these alone; one statistic each, ordered as `numpy.triu_indices`."""
     check_pairs(agreement.annotations)
     raters = len(agreement.annotations.raters)
     first, second = np.triu_indices(raters, 1)
@@ -172,7 +172,7 @@ def pair_cells(agreement: Agreement) -> Cells:
 
 
 def collaboration_of(cells: Cells, annotations: Annotations, configuration: AgreementSettings) -> Collaboration:
-    """The `collaboration` of what `pair_cells` answered for some annotations; shapes are not needed."""
+    """Compute `collaboration` from the cells of `pair_cells`; the annotations need no shapes."""
     from scipy.cluster import hierarchy  # slow to import, and needed here only
 
     raters = len(annotations.raters)
@@ -194,7 +194,7 @@ def collaboration_of(cells: Cells, annotations: Annotations, configuration: Agre
 
 @checked
 def pair_image_alpha(agreement: Agreement, rater_a: str, rater_b: str) -> NDArray[np.float64]:
-    """(I,) alpha of each image for two raters alone, matched again; NaN where it is undefined.
+    """(I,) alpha of each image for two raters alone, rematched; NaN if undefined.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def pair_image_alpha(agreement: Agreement, rater_a: str, rater_b: str) -> NDArra
 
 
 def _symmetric(values: NDArray[Any], diagonal: NDArray[Any]) -> NDArray[Any]:
-    """(P, ...) values of all pairs of R raters and (R, ...) of each with oneself -> (R, R, ...)."""
+    """(P, ...) values of all pairs of R raters and (R, ...) diagonal -> (R, R, ...) matrix."""
     raters = len(diagonal)
     matrix = np.empty((raters, *diagonal.shape), diagonal.dtype)
     first, second = np.triu_indices(raters, 1)

@@ -1,8 +1,8 @@
-"""Matching again among some of the raters, for many groups of raters at once, from the similarities that are there.
+"""Rematching of many groups of raters at once, from existing similarities.
 
-Every group and image becomes an image of its own in a table in which only the raters of the group were assigned; one
-call of the solver then matches all groups. Annotations are repeated in it by their row numbers, shapes and similarities
-are not copied or computed again.
+Every group and image becomes a separate image of one table, in which only the raters of the group are assigned. A
+single call of the solver then matches all groups. The table refers to annotations by row number; shapes and
+similarities are neither copied nor recomputed.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from kalos_core.similarity import Similarity, get_similarity
 from kalos_core.similarity.fitting import sent
 
 LARGEST_BLOCK = 1 << 18
-"""Entries of the largest temporary table: images are matched again in blocks of about as many, to stay in cache."""
+"""Entries of the largest temporary table. Images are rematched in blocks of about this size, to stay in cache."""
 
 
 def taking_part(annotations: Annotations) -> NDArray[np.bool_]:
-    """(I, R) True where a rater is assigned to an image, or annotated something there nonetheless (`excluded`)."""
+    """(I, R) True if a rater is assigned to an image, or annotated something there nonetheless (`excluded`)."""
     part = annotations.assigned_any_class.copy()
     part[annotations.image, annotations.rater] = True
     return part
 
 
 def rematch(agreement: Agreement, groups: NDArray[np.bool_], images: NDArray[np.bool_] | None = None) -> Cells:
-    """What each image holds when only the raters of a group are matched, with the agreement's own configuration.
+    """Match only the raters of each group, with the agreement's own configuration.
 
     Parameters
     ----------
     agreement : Agreement
     groups : (G, R) bool
-        Raters of each group.
+        Whether each rater is in each group.
     images : (G, I) bool, optional
-        Which images are wanted of which group; by default all.
+        Whether an image is needed for a group; by default all are.
 
     Returns
     -------
     Cells
-        Statistic g is group g; an image is there if it is wanted and at least two raters of the group take part in it.
-        Of an agreement of shards, each is matched where it is read.
+        Statistic g is group g. An image is included if it is needed and at least two raters of the group take part.
+        With an agreement of shards, each shard is matched where it is read.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _rematched(
 
 
 class _Source:
-    """Annotations and their pairs, sorted for being taken out again by image, rater and group."""
+    """Annotations and their pairs, sorted for selection by image, rater and group."""
 
     def __init__(
         self, annotations: Annotations, pairs: Pairs, settings: AgreementSettings, groups: NDArray[np.bool_]
@@ -113,7 +113,7 @@ class _Source:
         self.order = np.argsort(home, kind="stable")
         self.counts = np.bincount(home, minlength=images * raters).reshape(images, raters)
         self.first = run_starts(self.counts.ravel())[:-1].reshape(images, raters)
-        self.rank = np.empty(len(home), np.intp)  # of an annotation among those of its rater and image
+        self.rank = np.empty(len(home), np.intp)  # position among the annotations of the same rater and image
         self.rank[self.order] = np.arange(len(home)) - self.first.ravel()[home[self.order]]
         near = pairs.at_least(settings.threshold)
         image_of_pair = self.annotations.image[near.left]
@@ -125,7 +125,7 @@ class _Source:
         self.pair_starts = np.searchsorted(image_of_pair[by_image], np.arange(images + 1))
 
     def blocks(self, statistic: NDArray[np.intp], image: NDArray[np.intp]) -> list[tuple[int, int]]:
-        """Runs of the cells (M,), sorted by image, each of whole images; at least one, empty if there is no cell."""
+        """Slices of the cells (M,), sorted by image, each of whole images; a single empty one if there are no cells."""
         if not len(image):
             return [(0, 0)]
         ends = np.append(np.flatnonzero(np.diff(image)) + 1, len(image))
@@ -136,7 +136,7 @@ class _Source:
         return list(zip([0, *stops[:-1]], stops, strict=True))
 
     def match(self, statistic: NDArray[np.intp], image: NDArray[np.intp]) -> Cells:
-        """The cells (M,) of some images, all their groups matched in one call."""
+        """Match all groups of some images in one call and return their cells (M,)."""
         members = self.groups[statistic]
         counts = np.where(members, self.counts[image], 0)
         owner, position = expand_runs(self.first[image].ravel(), counts.ravel())
@@ -152,7 +152,7 @@ class _Source:
     def _table(
         self, statistic: NDArray[np.intp], image: NDArray[np.intp], cell: NDArray[np.intp], rows: NDArray[np.intp]
     ) -> Annotations:
-        """Each cell an image of its own; the annotations at `rows` lie in the images `cell`."""
+        """Table with each cell as a separate image; the annotations at `rows` belong to the images `cell`."""
         given = self.annotations
         names = object_array(range(len(image)))
         fields = given.taken(N=rows, I=image) | {
@@ -167,14 +167,14 @@ class _Source:
         return replace(given, **fields)
 
     def _excluded(self, statistic: NDArray[np.intp], image: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The exclusions of the cells' images, of the raters of their groups."""
+        """Exclusions on the cells' images, for the raters of their groups."""
         starts = self.exclusion_starts
         cell, position = expand_runs(starts[image], np.diff(starts)[image])
         excluded = np.stack([cell, *self.annotations.excluded[position, 1:].T], axis=1)
         return np.asarray(excluded[self.groups[statistic[cell], excluded[:, 1]]])
 
     def _pairs(self, statistic: NDArray[np.intp], image: NDArray[np.intp], starts: NDArray[np.intp]) -> Pairs:
-        """The pairs of all cells, in rows of their table; (M, R) `starts`: where a rater's annotations begin."""
+        """Pairs of all cells, as rows of their table; `starts` (M, R): first annotation of each rater."""
         if not len(image):
             return self.pairs.keep(np.zeros(len(self.pairs), np.bool_))
         begin, end = self.pair_starts[image[0]], self.pair_starts[image[-1] + 1]
@@ -195,7 +195,7 @@ class _Source:
 
     @cached_property
     def _groups_of_two(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """(R * R + 1,) where the groups that hold raters a and b begin, at a * R + b, and those groups back to back."""
+        """(R * R + 1,) starts of the groups with raters a and b, at index a * R + b, and the concatenated groups."""
         raters = self.groups.shape[1]
         group, member = np.nonzero(self.groups)
         size = self.groups.sum(axis=1)
@@ -206,7 +206,7 @@ class _Source:
 
 
 def refuse_local_raters(annotations: Annotations, what: str) -> None:
-    """An error where raters mean nothing beyond their image: `what` would add up different people."""
+    """Raise `InputError` if raters are local to their image, since `what` would mix different people."""
     if annotations.raters_are_local:
         raise InputError(
             f"{what}: expected raters who are the same person on every image, got raters that are local to their "

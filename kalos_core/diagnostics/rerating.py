@@ -1,4 +1,4 @@
-"""Which images to give to one more rater, so that the interval on alpha narrows most for each label."""
+"""Selection of images for another rater, to narrow the interval on alpha most per label."""
 
 from __future__ import annotations
 
@@ -33,51 +33,51 @@ Statistic = Annotated[
 ]
 
 SAID = {"alpha": "the mean alpha of images", "global_alpha": "the alpha of all units"}
-"""Statistic -> what it is called in a sentence."""
+"""Statistic -> its name in a sentence."""
 
 INTERVALS = {"alpha": "alpha_interval", "global_alpha": "global_alpha_interval"}
-"""Statistic -> the field of an agreement with its interval."""
+"""Statistic -> field of an agreement with its interval."""
 
 IN_TRIALS = {
     "alpha": "in trials 87 to 109 % of that narrowing was reached, more than with as many labels of random images",
     "global_alpha": "in trials 7 to 92 % of that narrowing was reached, more than with as many labels of random images",
 }
-"""Statistic -> what came of the expectation where withheld or generated raters were given back."""
+"""Statistic -> accuracy of the expectation in trials that added withheld or generated raters."""
 
 LEAST_SHARE = 1e-12
-"""A share of the variance below it is rounding."""
+"""Shares of the variance below this are rounding errors."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NextToRate(Result):
-    """Images for one more rater, those first that narrow the interval most for each label; n of them.
+    """The n images for another rater that narrow the interval most per label, best first.
 
     Figures: ``"images"``.
 
     Parameters
     ----------
     image, file : (n,) object
-        Ids and files.
+        Image ids and file names.
     alpha : (n,) float64
-        Of the image as it is; NaN where it has one rater.
+        Current alpha of the image; NaN if it has one rater.
     raters : (n,) int
-        How many raters each has.
+        Current number of raters.
     labels : (n,) float64
-        How many annotations one more rater is expected to make: the mean of those it has, at least 1, since an
-        image costs a look.
+        Expected number of annotations by another rater: the mean over the current raters, but at least 1, since
+        looking at an image has a cost.
     share : (n,) float64
-        Share of the variance of the statistic that one more rater on this image alone is expected to take away.
+        Share of the variance of the statistic expected to be removed by another rater on this image alone.
     shift : (n,) float64
-        How far that is expected to move the statistic itself.
+        Expected shift of the statistic itself.
     statistic : str
         ``"alpha"`` or ``"global_alpha"``.
     width : float
-        Of its interval as it is; NaN without one.
+        Current width of the interval; NaN without an interval.
     taken : float
-        Share of the variance that one more rater on all n images is expected to take away.
+        Share of the variance expected to be removed by another rater on all n images.
     reducible : float
-        Share of the variance that one more rater on every image is expected to take away. The rest lies between
-        images; only more images narrow it.
+        Share of the variance expected to be removed by another rater on every image. The rest is variance between
+        images, which only more images reduce.
 
     Examples
     --------
@@ -113,22 +113,22 @@ class NextToRate(Result):
 
     @property
     def narrowing(self) -> NDArray[np.float64]:
-        """(n,) by how much one more rater on this image alone is expected to narrow the interval."""
+        """(n,) expected narrowing of the interval by another rater on this image alone."""
         return np.asarray(self.width * (1 - np.sqrt(1 - np.minimum(self.share, 1))))
 
     @property
     def narrowing_per_label(self) -> NDArray[np.float64]:
-        """(n,) `narrowing` for each of `labels`."""
+        """(n,) `narrowing` divided by `labels`."""
         return self.narrowing / self.labels
 
     @property
     def expected_width(self) -> float:
-        """Width of the interval to expect after one more rater on all n images; NaN without one."""
+        """Expected width of the interval after another rater on all n images; NaN without an interval."""
         return float(self.width * np.sqrt(1 - self.taken))
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in two lines."""
         what = SAID[self.statistic]
         if not len(self):
             return f"No image is expected to narrow the interval on {what} with one more rater"
@@ -147,28 +147,28 @@ class NextToRate(Result):
 
 @dataclass(frozen=True)
 class NextSettings(Settings):
-    """Which images are looked for."""
+    """Settings of the search for images."""
 
-    n: Annotated[int, Option("How many images, at most", "Fewer where fewer help.", low=1)] = 10
+    n: Annotated[int, Option("Images, at most", "Greatest number of images; fewer if fewer help.", low=1)] = 10
     statistic: Statistic = "global_alpha"
 
 
 @dataclass(frozen=True)
 class NextArguments(NextSettings):
-    """What `next_to_rate` takes."""
+    """Arguments of `next_to_rate`."""
 
-    draws: Annotated[int, Option("Further raters", "How many further raters are imagined.", low=1)] = 200
+    draws: Annotated[int, Option("Further raters", "Number of further raters to simulate.", low=1)] = 200
     seed: Seed = 0
 
 
 @takes(NextArguments)
 def next_to_rate(agreement: Agreement | Annotations | Sharded[Annotations], settings: NextArguments) -> NextToRate:
-    """Which images to give to one more rater, so that the interval on alpha narrows most for each label.
+    """Find the images for another rater that narrow the interval on alpha most per label.
 
     Parameters
     ----------
-    agreement : Agreement, or annotations or shards to compute the usual one of
-        Without intervals nothing is said of their width.
+    agreement : Agreement, or annotations or shards to compute a default agreement from
+        Without intervals, no width is reported.
 
     Returns
     -------
@@ -176,37 +176,42 @@ def next_to_rate(agreement: Agreement | Annotations | Sharded[Annotations], sett
 
     Notes
     -----
-    *What one more rater takes away.* Images are random, and so is what a further rater says of each. The variance
-    behind the interval is S / N², S being the sum of squared residuals of the images. Of the mean a residual is the
-    image's alpha less the mean, and N the number of images; of the whole it is the image's influence on D_o / D_e (the
-    infinitesimal jackknife, Jaeckel 1972), and N the number of pairable values. One more rater on an image changes
-    both, all else being as it is: the image is worth that rater as far as (S + ΔS) / (N + ΔN)² is expected to fall.
+    *Effect of another rater.* Images are random, and so are the answers of a further rater on each. The variance behind
+    the interval is S / N², where S is the sum of squared residuals of the images.
 
-    *Who that rater is.* The values of a unit are draws from a distribution which is itself drawn from a Dirichlet
+    * For mean alpha, a residual is the image's alpha minus the mean, and N is the number of images.
+    * For global alpha, it is the image's influence on D_o / D_e (the infinitesimal jackknife, Jaeckel 1972), and N is
+      the number of pairable values.
+
+    Another rater on an image changes both, all else being equal. The benefit of the image is the expected decrease of
+    (S + ΔS) / (N + ΔN)².
+
+    *Model of that rater.* The values of a unit are drawn from a distribution that is itself drawn from a Dirichlet
     distribution around the shares of all values, with concentration k. Two raters then differ k / (1 + k) times as
-    often as two unrelated values do: alpha = 1 / (1 + k), so k = (1 - alpha) / alpha, by `global_alpha`. Given m values
-    of a unit, a further rater repeats one of them, drawn at random, with probability m / (m + k), and else answers as
-    any rater anywhere (the urn of Blackwell & MacQueen 1973). `draws` such raters are imagined, stratified and the same
-    for all images: equal images are equal, and ties keep the order of images.
+    often as two unrelated values: alpha = 1 / (1 + k), so k = (1 - alpha) / alpha, from `global_alpha`. Given m values
+    of a unit, a further rater repeats one of them at random with probability m / (m + k), and otherwise answers like a
+    random value of the data (the urn of Blackwell & MacQueen 1973). `draws` such raters are simulated, stratified and
+    the same for all images: equal images get equal values, and ties keep the order of images.
 
-    *What it assumes.* Raters are alike, units independent, and a further rater finds no object that nobody has found.
+    *Assumptions.* Raters are alike, units are independent, and a further rater finds no new object.
 
-    *When it does not help.* Where images differ more than raters do, `reducible` is small: label more images instead.
-    Chosen images are no sample of all: alpha moves with them (`shift`), as it depends on how many raters an image has
-    where existence is in dispute. Tried by giving withheld raters back (`benchmarks/rerating.py`), chosen images
-    narrowed either interval with fewer labels than random images. Choosing for `global_alpha` came nearer to alpha of
-    all raters on LIDC scans, and made hardly a difference on generated raters. Choosing for `alpha` left the mean
-    further from that of all raters on the scans, and nearer on generated raters.
+    *Limitations.* If images differ more than raters do, `reducible` is small: label more images instead. Chosen images
+    are not a random sample: alpha moves with them (`shift`), since it depends on the number of raters of an image where
+    existence is in dispute. In trials that gave withheld raters back (`benchmarks/rerating.py`), chosen images narrowed
+    either interval with fewer labels than random images. Choosing for `global_alpha` came nearer to the alpha of all
+    raters on LIDC scans, and made hardly a difference with generated raters. Choosing for `alpha` left the mean further
+    from that of all raters on the scans, and nearer with generated raters.
 
     Raises
     ------
     InputError
-        For another statistic.
+        If the statistic is unknown.
 
     Examples
     --------
-    Both raters say cat, both say dog, one says each, of three images each: D_o = 1/3 and D_e = 1/2, so that residuals
-    are as 2, 2 and 4, and S as 72. A third rater makes that of an image of one each 3, and N 19 for 18:
+    Three images each on which both raters say cat, both say dog, or one says each: D_o = 1/3 and D_e = 1/2.
+    Residuals are proportional to 2, 2 and 4, and S to 72. A third rater makes that of an image with one each 3, and
+    N 19 instead of 18:
 
     >>> from kalos_core import Annotations, agreement
     >>> given = [("cat", "cat"), ("dog", "dog"), ("cat", "dog")] * 3
@@ -246,16 +251,16 @@ def next_to_rate(agreement: Agreement | Annotations | Sharded[Annotations], sett
 
 @dataclass(frozen=True, eq=False)
 class _Expected:
-    """What one more rater is expected to change, image by image.
+    """Expected changes by another rater, for each image.
 
     Parameters
     ----------
     shift : (I,) float64
-        Of the statistic itself.
+        Expected shift of the statistic.
     squares, more_squares : float, (I,) float64
-        Sum of the squared residuals of images as they are, and what it grows by.
+        Sum of the squared residuals of all images, and its expected increase by image.
     size, more_size : float, (I,) float64
-        What the variance is over, as it is, and what it grows by: images, or pairable values.
+        Denominator of the variance, images or pairable values, and its expected increase by image.
     """
 
     shift: NDArray[np.float64]
@@ -265,7 +270,7 @@ class _Expected:
     more_size: NDArray[np.float64]
 
     def share(self, chosen: NDArray[np.intp]) -> float:
-        """Share of the variance that one more rater on all chosen images takes away; below 0 where it grows."""
+        """Share of the variance removed by another rater on all chosen images; negative if it grows."""
         if not self.squares > 0:  # images are alike, or alpha is undefined
             return 0.0
         squares = max(1 + self.more_squares[chosen].sum() / self.squares, 0.0)
@@ -273,7 +278,7 @@ class _Expected:
 
 
 class _Images(NamedTuple):
-    """The images with or without one more rater, each by itself: the change, the residual and the size, (I,) each."""
+    """Change, residual and size of each image by itself, (I,) each, with or without another rater."""
 
     change: NDArray[np.float64]
     residual: NDArray[np.float64]
@@ -281,7 +286,7 @@ class _Images(NamedTuple):
 
 
 class _Further:
-    """An agreement, and how it changes if an image is given to one further rater."""
+    """Agreement, and its changes if an image is given to a further rater."""
 
     def __init__(self, agreement: Agreement) -> None:
         self.image, values = _units(agreement)
@@ -292,7 +297,7 @@ class _Further:
         self.position, self.most = np.arange(len(values)) - run_starts(per_image)[self.image], int(per_image.max())
         self.any = np.sort(values[values != NOT_ASSIGNED])
         whole = agreement.global_alpha
-        self.repeats = np.zeros(len(values))  # alpha of at most 0: values of a unit say nothing about the next one
+        self.repeats = np.zeros(len(values))  # for alpha <= 0, the values of a unit do not predict the next one
         if whole > 0:
             self.repeats = self.given / (self.given + (1 - whole) / whole)
         self.same = np.sum([self._match(column) for column in values.T], axis=0) - self.given  # sum of n_c (n_c - 1)
@@ -301,7 +306,7 @@ class _Further:
         self.alone = self.given == 1  # pairable with any further rater
 
     def expected(self, statistic: str, draws: int, seed: int) -> _Expected:
-        """The mean over draws of a further rater."""
+        """Average the changes over draws of a further rater."""
         start, after = self._of_mean() if statistic == "alpha" else self._of_whole()
         shift, more_squares, more_size = np.zeros((3, self.images))
         for answers in self.draws(draws, seed):
@@ -312,7 +317,7 @@ class _Further:
         return _Expected(shift, float((start.residual**2).sum()), more_squares, float(start.size.sum()), more_size)
 
     def draws(self, draws: int, seed: int) -> Iterator[NDArray[np.int32]]:
-        """(U,) what a further rater gives each unit, once for each draw."""
+        """(U,) answers of a further rater to all units, once for each draw."""
         rng = np.random.default_rng(seed)
         strata = rng.permuted(np.tile(np.arange(draws), (self.most, 1)), axis=1)
         for stratum in strata.T:
@@ -320,7 +325,7 @@ class _Further:
             yield self._answers(drawn[self.position])
 
     def _answers(self, drawn: NDArray[np.float64]) -> NDArray[np.int32]:
-        """(U,) what the further rater gives each unit, by numbers (U,) in [0, 1)."""
+        """(U,) answers of the further rater, from uniform numbers (U,) in [0, 1)."""
         repeats = drawn < self.repeats
         share = np.where(repeats, drawn, drawn - self.repeats) / np.where(repeats, self.repeats, 1 - self.repeats)
         which = np.minimum((share * self.given).astype(np.intp), self.given - 1)
@@ -328,7 +333,7 @@ class _Further:
         return np.where(repeats, self.values[np.arange(len(which)), which], self.any[other])
 
     def _of_mean(self) -> tuple[_Images, Callable[[NDArray[np.int32]], _Images]]:
-        """Each image as it is, and after answers (U,) of a further rater."""
+        """State of each image, and a function for its state after answers (U,) of a further rater."""
         sums = self.sums
         squares = total(sums.group, sums.count**2, self.images)
         before = alpha_of_sums(sums.pairable, sums.agreeing, squares)
@@ -350,16 +355,16 @@ class _Further:
         return start, after
 
     def _of_whole(self) -> tuple[_Images, Callable[[NDArray[np.int32]], _Images]]:
-        """Each image as it is, and after answers (U,) of a further rater."""
+        """State of each image, and a function for its state after answers (U,) of a further rater."""
         sums = self.sums
         counts = total(sums.value - NO_OBJECT, sums.count, self.span)
         whole = sums.pairable.sum(), sums.agreeing.sum(), (counts**2).sum()
         before = alpha_of_sums(*(np.array([number]) for number in whole))
-        other = 1 - counts / max(whole[0], 1)  # of each value, the share of the others
+        other = 1 - counts / max(whole[0], 1)  # for each value, the share of the other values
         chance = total(sums.group, sums.count * other[sums.value - NO_OBJECT], self.images)
 
         def residual(pairable: NDArray[Any], agreeing: NDArray[Any], chance: NDArray[Any]) -> NDArray[np.float64]:
-            """Influence of each image on 1 - alpha = D_o / D_e, times all pairable values."""
+            """Influence of each image on 1 - alpha = D_o / D_e, times the number of pairable values."""
             observed = divide(pairable - agreeing, (whole[0] - whole[1]) / max(whole[0], 1))
             expected = divide(chance, (counts * other).sum() / max(whole[0], 1))
             return np.asarray((1 - before) * (observed + pairable - 2 * expected))
@@ -377,7 +382,7 @@ class _Further:
         return start, after
 
     def _added(self, answers: NDArray[np.int32]) -> tuple[NDArray[Any], ...]:
-        """What the answers (U,) add to each image: to n, to the sum of o_cc, and to which n_c how much."""
+        """Additions of answers (U,) to each image: to n, to the sum of o_cc, and to n_c by key."""
         agreeing = (self.same + 2 * self._match(answers)) / self.given - self.same / np.maximum(self.given - 1, 1)
         new, first = self._key(self.image, answers), self._key(self.image, self.values[:, 0])[self.alone]
         key, more = np.unique(np.concatenate([new, first]), return_counts=True)
@@ -387,14 +392,14 @@ class _Further:
         return np.asarray(image * self.span + value - NO_OBJECT)
 
     def _match(self, answers: NDArray[np.int32]) -> NDArray[np.intp]:
-        """(U,) how many values of each unit an answer (U,) equals; 0 where it is none."""
+        """(U,) number of values of each unit equal to an answer (U,); 0 if there is no answer."""
         return np.asarray((self.values == answers[:, None]).sum(axis=1) * (answers != NOT_ASSIGNED))
 
 
 def _units(agreement: Agreement) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
     """(U,) image and (U, R) values of units, the same for any order of annotations, raters and classes.
 
-    Classes are numbered by their names. An image of which its only rater found nothing has a unit of `NO_OBJECT`, too.
+    Classes are numbered by name. An image whose only rater found nothing also gets a unit of `NO_OBJECT`.
     """
     annotations = agreement.annotations
     by_name = np.argsort(np.argsort(annotations.categories.astype(np.str_), kind="stable"))

@@ -1,4 +1,4 @@
-"""Sessions: how far people agree with themselves when they annotate again, and how the team agrees each time."""
+"""Sessions: agreement of people with themselves on repeated annotation, and of the team in each session."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from kalos_core.sharding import Sharded
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntraRater(Estimates):
-    """How far each of P people agrees with themselves over their sessions.
+    """Agreement of each of P people with themselves over their sessions.
 
     Figures: ``"people"``.
 
     Parameters
     ----------
     person : (P,) object
-        Everyone behind a rater, in the order of the raters.
+        All people behind the raters, in the order of the raters.
     sessions : (P,) int
-        How many sessions they have.
+        Number of sessions of each person.
     alpha, global_alpha : (P,) float64
         Mean over the images they are assigned to in at least two sessions, and of all units in one matrix; NaN for a
         person with one session.
     alpha_interval, global_alpha_interval : (P, 2) float64
         95 % bootstrap interval over images.
     images : (P,) int
-        Over how many images the mean is.
+        Number of images behind the mean.
 
     Examples
     --------
@@ -57,28 +57,28 @@ class IntraRater(Estimates):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         return f"Alpha of {len(self.person):,} people with themselves over sessions"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TeamAgreement(Estimates):
-    """How far the people of each of S sessions agree with one another in it.
+    """Agreement of the people within each of S sessions.
 
     Figures: ``"sessions"``.
 
     Parameters
     ----------
     session : (S,) object
-        In the order of the raters.
+        Sessions in the order of the raters.
     raters : (S,) int
-        How many people took part.
+        Number of people who took part.
     alpha, global_alpha : (S,) float64
         Mean over images, and of all units in one matrix; NaN for a session of one person.
     alpha_interval, global_alpha_interval : (S, 2) float64
         95 % bootstrap interval over images.
     images : (S,) int
-        Over how many images the mean is.
+        Number of images behind the mean.
 
     Examples
     --------
@@ -99,19 +99,19 @@ class TeamAgreement(Estimates):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         return f"Alpha of the people of {number_of(len(self.session), 'session')} with one another"
 
 
 @checked
 def intra_rater(agreement: Agreement | Annotations | Sharded[Annotations]) -> IntraRater:
-    """Intra-annotator agreement (KαLOS §13): alpha of the sessions of one person, matched on these alone.
+    """Compute intra-annotator agreement (KαLOS §13): alpha of the sessions of one person, matched on these alone.
 
     Parameters
     ----------
-    agreement : Agreement, or annotations or shards to compute the usual one of
-        Of annotations whose raters are sessions of people: `Annotations.person` and `Annotations.session`. Its
-        configuration also says how intervals are drawn.
+    agreement : Agreement, or annotations or shards to compute a default agreement from
+        The raters of its annotations are sessions of people: `Annotations.person` and `Annotations.session`. Its
+        configuration also sets the bootstrap.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def intra_rater(agreement: Agreement | Annotations | Sharded[Annotations]) -> In
     Raises
     ------
     InputError
-        If nobody has two sessions, or raters are local to their image.
+        If no person has two sessions, or raters are local to their image.
 
     Examples
     --------
@@ -146,12 +146,12 @@ def intra_rater(agreement: Agreement | Annotations | Sharded[Annotations]) -> In
 
 @checked
 def team_agreement(agreement: Agreement | Annotations | Sharded[Annotations]) -> TeamAgreement:
-    """Agreement of all people within each session (KαLOS §13), matched on that session alone.
+    """Compute agreement of all people within each session (KαLOS §13), matched on that session alone.
 
     Parameters
     ----------
-    agreement : Agreement, or annotations or shards to compute the usual one of
-        As for `intra_rater`.
+    agreement : Agreement, or annotations or shards to compute a default agreement from
+        See `intra_rater`.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def team_agreement(agreement: Agreement | Annotations | Sharded[Annotations]) ->
     Raises
     ------
     InputError
-        If nobody has two sessions, or raters are local to their image.
+        If no person has two sessions, or raters are local to their image.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def team_agreement(agreement: Agreement | Annotations | Sharded[Annotations]) ->
 
 @checked
 def rater_labels(annotations: Annotations) -> NDArray[np.object_]:
-    """(R,) how raters are displayed: "person (S1)" where sessions are known, else the rater's name.
+    """(R,) display names of raters: "person (S1)" if sessions are known, else the rater's name.
 
     Examples
     --------
@@ -211,6 +211,6 @@ def _with_sessions(source: Agreement | Annotations | Sharded[Annotations]) -> Ag
 
 
 def _groups(labels: NDArray[np.object_]) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
-    """(G,) the distinct labels, in order of first occurrence, and (G, R) which raters bear each."""
+    """(G,) distinct labels in order of first occurrence, and (G, R) whether each rater has the label."""
     distinct = object_array(dict.fromkeys(labels))
     return distinct, np.array([[label == name for label in labels] for name in distinct], dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""What an agreement holds for each image: enough for its numbers of any of the images, without matching again."""
+"""Coincidence sums of each image of an agreement, sufficient for statistics of any images without rematching."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kalos_core.resampling import Cells
 
 @dataclass(frozen=True, eq=False)
 class ImageSums:
-    """An agreement's units, and what matching again among some of the raters left of each image.
+    """Units of an agreement, and cells from rematching some of its raters on each image.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class ImageSums:
         All units; shapes are not needed.
     configuration : AgreementSettings
     pairs, left_out : Cells
-        As `pair_cells` and `left_out_cells` answer them; `Undefined` where raters do not allow them.
+        Results of `pair_cells` and `left_out_cells`; `Undefined` if raters do not allow them.
 
     Examples
     --------
@@ -47,34 +47,34 @@ class ImageSums:
 
     @classmethod
     def of(cls, agreement: Agreement) -> ImageSums:
-        """Those of an agreement."""
+        """Compute the sums of an agreement."""
         pairs, left_out = or_reason(pair_cells, agreement), or_reason(left_out_cells, agreement)
         return cls(Part.of(agreement), agreement.configuration, pairs, left_out)
 
     @cached_property
     def class_difficulty(self) -> ClassDifficulty:
-        """As `class_difficulty`."""
+        """See the function `class_difficulty`."""
         return class_difficulty_of(self.part, self.configuration)
 
     @cached_property
     def collaboration(self) -> Collaboration | Undefined:
-        """As `collaboration`, or why there is none."""
+        """See the function `collaboration`; `Undefined` if there is no result."""
         if isinstance(self.pairs, Undefined):
             return self.pairs
         return collaboration_of(self.pairs, self.part.annotations, self.configuration)
 
     @cached_property
     def vitality(self) -> RaterVitality | Undefined:
-        """As `rater_vitality`, or why there is none."""
+        """See `rater_vitality`; `Undefined` if there is no result."""
         if isinstance(self.left_out, Undefined):
             return self.left_out
         return vitality_of(self.left_out, self.part.annotations, self.configuration)
 
     @property
     def pair_alphas(self) -> NDArray[np.float64]:
-        """(I, P) alpha of all images for each two raters, matched on these alone, ordered as `numpy.triu_indices`.
+        """(I, P) alpha of all images for every two raters, matched on these alone, ordered as `numpy.triu_indices`.
 
-        NaN where undefined; no column for raters who are local.
+        NaN if undefined; no columns for raters who are local.
         """
         if isinstance(self.pairs, Undefined):
             return np.empty((self.part.images, 0))
@@ -84,7 +84,7 @@ class ImageSums:
         return found
 
     def of_images(self, images: ArrayLike) -> ImageSums:
-        """Only some of the images (J,), in the order given: what the agreement of these alone has."""
+        """Select images (J,) in the order given; the result equals that of an agreement of these images alone."""
         images = positions(images, self.part.images, "images")
         code = new_codes(images, self.part.images)
 

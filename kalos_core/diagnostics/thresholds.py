@@ -1,4 +1,4 @@
-"""Localization sensitivity: how agreement falls as annotations must lie closer together."""
+"""Localization sensitivity: decrease of agreement with a stricter similarity threshold."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from kalos_core.similarity.base import Thresholds
 from kalos_core.similarity.fitting import ComparedBy, sent
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-"""Where agreement is computed unless other thresholds are given."""
+"""Default thresholds of the curve."""
 
 USUAL_ANCHOR = 0.5
-"""The threshold from which the loss is computed where nothing was calibrated."""
+"""Threshold at which the loss begins if there is no calibration."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sensitivity(Result):
-    """Agreement over T thresholds, and what is lost to imprecise boundaries.
+    """Agreement at T thresholds, and the loss due to imprecise boundaries.
 
     Figures: ``"thresholds"``.
 
@@ -50,14 +50,14 @@ class Sensitivity(Result):
     alpha, global_alpha : (T,) float64
     alpha_interval, global_alpha_interval : (T, 2) float64
     images : (T,) int
-        Over how many images the mean is.
+        Number of images behind the mean.
     anchor, strict : float
     delta, global_delta : float
         Agreement at `anchor` minus agreement at `strict`.
     delta_interval, global_delta_interval : (2,) float64
         Both thresholds on the same drawn images.
     image_alpha : (T, I) float64
-        Alpha of each image at each threshold, NaN where undefined.
+        Alpha of each image at each threshold; NaN if undefined.
     calibrated : bool
         Whether the anchor is the τ*_s of a calibration.
 
@@ -93,7 +93,7 @@ class Sensitivity(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         over = f"from threshold {self.anchor:g} to {self.strict:g}"
         if np.isnan(self.delta):
             return f"How alpha changes {over} is undefined"
@@ -102,7 +102,7 @@ class Sensitivity(Result):
 
 @dataclass(frozen=True)
 class SensitivitySettings(Settings):
-    """Where alpha is computed, and how, as for `agreement`.
+    """Settings of `sensitivity`: thresholds, and settings of `agreement`.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class SensitivitySettings(Settings):
         float | None,
         Option(
             "Anchor",
-            "Where the loss begins. By default τ*_s of the `calibration`, and without one 0.5, the usual threshold.",
+            "Threshold at which the loss begins. By default τ*_s of the `calibration`, or 0.5 without one.",
             low=0,
             high=1,
         ),
@@ -125,7 +125,7 @@ class SensitivitySettings(Settings):
         float,
         Option(
             "Strict threshold",
-            "Where the loss ends. The paper leaves it open; .9 is where its polygons fall off (§14.1).",
+            "Threshold at which the loss ends. Open in the paper, whose polygons fall off at .9 (§14.1).",
             low=0,
             high=1,
         ),
@@ -138,13 +138,13 @@ class SensitivitySettings(Settings):
     empty: Empty = "count"
 
     def at(self, threshold: float) -> AgreementSettings:
-        """Those of the agreement at a threshold."""
+        """Return the settings of the agreement at a threshold."""
         return self.part(AgreementSettings, threshold=threshold)
 
 
 @dataclass(frozen=True)
 class SensitivityArguments(SensitivitySettings):
-    """What `sensitivity` takes: its settings, and what was computed before."""
+    """Arguments of `sensitivity`: its settings, precomputed pairs and a calibration."""
 
     _: KW_ONLY
     pairs: Pairs | None = None
@@ -153,19 +153,19 @@ class SensitivityArguments(SensitivitySettings):
 
 @takes(SensitivityArguments)
 def sensitivity(annotations: Annotations | Sharded[Annotations], settings: SensitivityArguments) -> Sensitivity:
-    """Localization sensitivity (KαLOS §13): alpha over thresholds, delta = alpha(anchor) - alpha(strict).
+    """Compute localization sensitivity (KαLOS §13): alpha over thresholds, delta = alpha(anchor) - alpha(strict).
 
-    Disagreement about what is there stays whatever the threshold is; what is lost between the anchor and a strict
-    threshold is imprecision of outlines. Similarities are computed once, from the lowest threshold. Neither anchor nor
-    strict threshold needs to be among the thresholds.
+    Disagreement about existence and class does not depend on the threshold. The loss between the anchor and a strict
+    threshold measures imprecise outlines. Similarities are computed once, from the lowest threshold. The anchor and the
+    strict threshold need not be among the thresholds.
 
     Parameters
     ----------
     annotations : Annotations, or shards of them
     pairs : Pairs, optional
-        Computed before, from the lowest of all these thresholds or lower; not of shards.
+        Precomputed pairs, at the lowest of all these thresholds or lower; not supported for shards.
     calibration : Calibration or Separation, optional
-        What `calibrate` says of this similarity: the paper's delta begins at its τ* (KαLOS §13).
+        Result of `calibrate` for this similarity. The paper's delta begins at its τ* (KαLOS §13).
 
     Returns
     -------
@@ -174,13 +174,13 @@ def sensitivity(annotations: Annotations | Sharded[Annotations], settings: Sensi
     Warns
     -----
     KalosWarning
-        If the anchor is a τ* that is not to be trusted (`Separation.why`).
+        If the anchor is an untrusted τ* (`Separation.why`).
 
     Raises
     ------
     InputError
-        For no threshold, one outside [0, 1], a `strict` below `anchor`, an `anchor` and a `calibration`, a calibration
-        without this similarity or without a τ* of it, and whatever `agreement` refuses.
+        If there is no threshold, a threshold is outside [0, 1], or `strict` is below `anchor`. If both `anchor` and
+        `calibration` are given, or the calibration lacks this similarity or a τ* for it. Any error of `agreement`.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def sensitivity(annotations: Annotations | Sharded[Annotations], settings: Sensi
 def _shard_cells(
     annotations: Annotations, measure: str | Similarity, thresholds: Sequence[float], settings: AgreementSettings
 ) -> list[Cells]:
-    """What each image of a shard holds at each threshold."""
+    """Cells of the images of a shard at each threshold."""
     near = compute_pairs(annotations, get_similarity(measure), thresholds[0])
     table = compared(annotations, settings.empty)
     return [_cells_at(table, near, value, settings) for value in thresholds]
@@ -216,7 +216,7 @@ def _shard_cells(
 
 @dataclass(frozen=True, eq=False)
 class CurvePlan:
-    """Where `sensitivity` computes alpha: at the thresholds asked for, the anchor and the strict one."""
+    """Thresholds at which `sensitivity` computes alpha: the requested ones, the anchor and the strict one."""
 
     requested: NDArray[np.float64]
     anchor: float
@@ -225,14 +225,14 @@ class CurvePlan:
 
     @property
     def every(self) -> NDArray[np.float64]:
-        """Each of them once, ascending."""
+        """All distinct thresholds, ascending."""
         return np.unique([*self.requested, self.anchor, self.strict])
 
 
 def _plan_curve(
     settings: SensitivitySettings, similarity: str, calibration: Calibration | Separation | None
 ) -> CurvePlan:
-    """The arguments of `sensitivity`, checked together; `similarity` is a name."""
+    """Check the arguments of `sensitivity` together; `similarity` is a name."""
     requested, strict = np.array(settings.thresholds, dtype=np.float64), settings.strict
     if not len(requested):
         raise InputError("thresholds: expected at least one, got none")
@@ -245,17 +245,17 @@ def _plan_curve(
 def _sensitivity_of(
     plan: CurvePlan, cells_at: Callable[[float], Cells], annotations: Annotations, settings: AgreementSettings
 ) -> Sensitivity:
-    """The `sensitivity` of what each image holds at a threshold; of the annotations only who was assigned is read."""
+    """Compute `sensitivity` from the cells at each threshold; reads only the assignment of the annotations."""
     every_threshold = plan.every
     images = _drawn_from(annotations, map(cells_at, every_threshold.tolist()), settings.empty)
     curve, resampled = [], []
-    for value in every_threshold.tolist():  # one after the other: all at once are many times the annotations
+    for value in every_threshold.tolist():  # one by one: all at once need many times the memory of the annotations
         cells = cells_at(value).seen()
         curve.append((cells.mean(1)[0], cells.whole(1)[0], cells.count(1)[0], cells.pairable(1)[0], cells.value))
         if settings.bootstrap and len(images):
             resampled.append(Resampled(cells, 1, images, annotations.image_rank))
     mean, whole, count, pairable, image_alpha = (np.stack(part, axis=-1) for part in zip(*curve, strict=True))
-    # one draw for all, which takes as long as summing what is drawn
+    # one draw for all thresholds, since drawing takes as long as summing
     draws = Draws(images, settings.bootstrap, settings.seed) if resampled else ()
     drawn = [[one.of(times) for one in resampled] for times in draws]
     none = np.zeros((0, len(curve)))
@@ -282,9 +282,9 @@ def _sensitivity_of(
 
 
 def _drawn_from(annotations: Annotations, curve: Iterable[Cells], empty: str) -> NDArray[np.intp]:
-    """Ranks of the images that have a value or a pairable value in any of the cells of a curve."""
+    """Ranks of the images with a value or a pairable value in any of the cells of a curve."""
     if annotations.assigned_categories is None and not len(annotations.excluded) and empty == "count":
-        there = annotations.comparable_images  # whatever the units are, all assigned raters have a value in each
+        there = annotations.comparable_images  # for any units, all assigned raters have a value in each
     else:
         there = np.any([cells.drawable for cells in curve], axis=0)
     return np.sort(annotations.image_rank[there])
@@ -292,24 +292,24 @@ def _drawn_from(annotations: Annotations, curve: Iterable[Cells], empty: str) ->
 
 @checked
 def image_alphas(agreement: Agreement, thresholds: Thresholds) -> NDArray[np.float64]:
-    """Alpha of each image at several thresholds, all else as in the agreement; similarities are compared once.
+    """Compute alpha of each image at several thresholds, with the settings of the agreement.
 
     Parameters
     ----------
     agreement : Agreement
-        Its pairs are used where they reach down to the lowest threshold, and computed anew else.
+        Its pairs are reused if they reach down to the lowest threshold, and recomputed otherwise.
     thresholds : (T,) floats in [0, 1]
         Least similarities.
 
     Returns
     -------
     (T, I) float64
-        Rows in the order of the thresholds; NaN where alpha of an image is undefined.
+        Rows in the order of the thresholds; NaN if alpha of an image is undefined.
 
     Raises
     ------
     InputError
-        For no threshold or one outside [0, 1]; where pairs have to be computed anew, for a similarity that is not in
+        If there is no threshold or one outside [0, 1]. If pairs have to be recomputed for a similarity that is not in
         `SIMILARITIES`.
 
     Examples
@@ -331,13 +331,13 @@ def image_alphas(agreement: Agreement, thresholds: Thresholds) -> NDArray[np.flo
 
 
 def _cells_at(annotations: Annotations, pairs: Pairs, threshold: float, settings: AgreementSettings) -> Cells:
-    """What each image holds, matched at a threshold."""
+    """Cells of all images, matched at a threshold."""
     units = build_units(annotations, correspond(annotations, pairs, threshold, settings.solver, settings.cost))
     return Part(annotations, units).cells()
 
 
 def _anchor(anchor: float | None, calibration: Calibration | Separation | None, similarity: str) -> float:
-    """Where the loss begins: as given, else at τ*_s of the calibration, else at the usual threshold."""
+    """Threshold at which the loss begins: as given, else τ*_s of the calibration, else the default."""
     if calibration is None:
         return USUAL_ANCHOR if anchor is None else anchor
     if anchor is not None:

@@ -1,4 +1,4 @@
-"""Rater vitality: what agreement gains by having a rater, or loses."""
+"""Rater vitality: contribution of each rater to agreement."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kalos_core.sharding import Sharded
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RaterVitality(Result):
-    """What each of R raters adds to agreement: above 0 a rater who brings the others together, below 0 one who differs.
+    """Contribution of each of R raters to agreement: positive for raters close to the others, negative for outliers.
 
     Figures: ``"raters"``.
 
@@ -31,19 +31,19 @@ class RaterVitality(Result):
     rater : (R,) object
         Names.
     vitality : (R,) float64
-        Mean of alpha with all raters minus alpha without this one, matched again, over the images for which this rater
-        and at least two others were assigned; NaN where there is none.
+        Mean of alpha with all raters minus alpha without this one, rematched, over the images for which this rater
+        and at least two others are assigned; NaN if there are none.
     vitality_interval : (R, 2) float64
         95 % bootstrap interval over images, alpha with and without the rater on the same draws.
     global_vitality : (R,) float64
-        The same of all units in one matrix whose row of this rater is dropped, nothing matched again: what only this
-        rater annotated stays, as agreement of the others on absence.
+        The same for all units in one matrix, with this rater's row dropped and without rematching. Units annotated
+        only by this rater remain, as agreement of the others on absence.
     global_vitality_interval : (R, 2) float64
     global_rematched : (R,) float64
-        The same of all units in one matrix, matched again without this rater on all images.
+        The same for all units in one matrix, rematched without this rater on all images.
     global_rematched_interval : (R, 2) float64
     images : (R,) int
-        Over how many images `vitality` is the mean.
+        Number of images behind `vitality`.
 
     Examples
     --------
@@ -75,18 +75,18 @@ class RaterVitality(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Summary of the result in one line."""
         return lowest("rater", self.rater, "vitality", self.vitality)
 
 
 @checked
 def rater_vitality(agreement: Agreement | Annotations | Sharded[Annotations]) -> RaterVitality:
-    """Vitality V_r = alpha of all raters - alpha of all but r (KαLOS §13, Eq. 22, after Nassar et al.).
+    """Compute vitality V_r = alpha of all raters - alpha of all but r (KαLOS §13, Eq. 22, after Nassar et al.).
 
     Parameters
     ----------
-    agreement : Agreement, or annotations or shards to compute the usual one of
-        Its configuration also says how intervals are drawn.
+    agreement : Agreement, or annotations or shards to compute a default agreement from
+        Its configuration also sets the bootstrap.
 
     Returns
     -------
@@ -95,12 +95,11 @@ def rater_vitality(agreement: Agreement | Annotations | Sharded[Annotations]) ->
     Raises
     ------
     InputError
-        For fewer than three raters: without one of two there is nobody left to agree. For raters that are local to
-        their image.
+        If there are fewer than three raters, since one rater alone cannot agree, or raters are local to their image.
 
     Examples
     --------
-    Two agree, the third annotated elsewhere:
+    Two agree; the third annotated elsewhere:
 
     >>> from kalos_core import Annotations
     >>> from kalos_core._agreement import agreement
@@ -115,9 +114,9 @@ def rater_vitality(agreement: Agreement | Annotations | Sharded[Annotations]) ->
 
 
 def left_out_cells(agreement: Agreement) -> Cells:
-    """What each image holds for vitality: of everybody, matched again without each rater, with the rater's row dropped.
+    """Cells for vitality: with all raters, rematched without each rater, and with each rater's row dropped.
 
-    1 + 2 R statistics in this order; the value of those matched again is what the image's alpha loses.
+    These are 1 + 2 R statistics in this order. The value of rematched cells is the loss of the image's alpha.
     """
     annotations = agreement.annotations
     check_left_out(annotations)
@@ -131,7 +130,7 @@ def left_out_cells(agreement: Agreement) -> Cells:
 
 
 def check_left_out(annotations: Annotations) -> None:
-    """Vitality needs three raters who are the same on every image."""
+    """Check that there are at least three raters who are the same on every image."""
     refuse_local_raters(annotations, "vitality")
     raters = len(annotations.raters)
     if raters < 3:
@@ -141,7 +140,7 @@ def check_left_out(annotations: Annotations) -> None:
 
 
 def vitality_of(cells: Cells, annotations: Annotations, configuration: AgreementSettings) -> RaterVitality:
-    """The `rater_vitality` of what `left_out_cells` answered for some annotations; shapes are not needed."""
+    """Compute `rater_vitality` from the cells of `left_out_cells`; the annotations need no shapes."""
     raters, cells = len(annotations.raters), cells.seen()
     statistics = 1 + 2 * raters
     drawn = resample(cells, statistics, configuration.bootstrap, configuration.seed, annotations.image_rank)
@@ -161,7 +160,7 @@ def vitality_of(cells: Cells, annotations: Annotations, configuration: Agreement
 
 
 def _unchanged(agreement: Agreement, everyone: Cells) -> list[Cells]:
-    """For statistic 1 + r, the images to which rater r was not assigned: as they are, and not part of r's mean."""
+    """For statistic 1 + r, the images that rater r is not assigned to, unchanged and excluded from r's mean."""
     parts = []
     for rater, part in enumerate(taking_part(agreement.annotations).T):
         cells = everyone.take(np.flatnonzero(~part))

@@ -1,10 +1,10 @@
-"""Plots of results: plain values in, plotly figures out. The App, notebooks and reports show the same ones.
+"""Plots of results: plain values in, plotly figures out. Shared by the App, notebooks and reports.
 
-A title states the finding. No template, background or font colour is set, so that a figure follows the theme of
-whatever shows it. `save_figure` writes one to a file, `print_theme` makes it black and white.
+A title states the finding. Figures set no template, background or font colour, so they follow the theme of the
+environment. `save_figure` writes a figure to a file; `print_theme` makes it black and white.
 
-What takes a result starts with ``plot_``; ``result.plot(name)`` calls it, too (`kalos_core.figures.plots`). The modules
-have its parts and its title for callers that hold plain values.
+Functions that take a result start with ``plot_``; ``result.plot(name)`` also calls them (`kalos_core.figures.plots`).
+The modules contain their parts and titles for callers with plain values.
 The imports below are the only list of these names: `__all__` and the API reference are made from them.
 """
 

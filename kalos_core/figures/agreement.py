@@ -1,4 +1,4 @@
-"""Plots of agreement: how many images have which alpha."""
+"""Plots of agreement: distribution of image alphas, and comparison with published values."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from kalos_core.figures.traces import histogram, points
 from kalos_core.options import checked
 
 BIN_WIDTH = 0.1
-"""Of the histogram of alpha."""
+"""Bin width of the histogram of alpha."""
 
 BELOW_NAMES = 0.72
-"""How high the highest bar is: the names of the lines stand above it."""
+"""Height of the highest bar as a share of the plot; the labels of lines are above it."""
 
 FEW = 5
-"""Up to so many images in a bar each has its line: an axis of its own accord counts in halves."""
+"""Largest count for which the axis has a tick at every count, since plotly would use halves."""
 
 
 def agreement_title(alpha: float | None, interval: Numbers) -> str:
-    r"""An agreement in one line.
+    r"""Summarise an agreement in one line.
 
     Examples
     --------
@@ -54,9 +54,9 @@ def agreement_title(alpha: float | None, interval: Numbers) -> str:
 
 
 def alpha_bins(image_alpha: Numbers) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Edges (B + 1,) and counts (B,) of defined image alphas in steps of 0.1, from the lowest to 1.
+    """Return edges (B + 1,) and counts (B,) of defined image alphas in steps of 0.1, from the lowest to 1.
 
-    A bin holds low <= alpha < high, the last one its upper edge too.
+    A bin includes its lower edge, low <= alpha < high; the last one also includes its upper edge.
 
     Examples
     --------
@@ -68,16 +68,16 @@ def alpha_bins(image_alpha: Numbers) -> tuple[NDArray[np.float64], NDArray[np.in
     values = values[np.isfinite(values)]
     lowest = float(values.min()) if len(values) else 0.0
     steps = np.arange(np.floor(lowest / BIN_WIDTH) - 1, 1 / BIN_WIDTH + 1)
-    edges = np.round(steps * BIN_WIDTH, 10)  # the numbers people read: 0.3, not 0.30000000000000004
+    edges = np.round(steps * BIN_WIDTH, 10)  # readable numbers: 0.3, not 0.30000000000000004
     first = np.searchsorted(edges[:-1], lowest, side="right") - 1
     return edges[first:], np.histogram(values, edges[first:])[0]
 
 
 def alpha_histogram(image_alpha: Numbers, title: str = "", global_alpha: float | None = None) -> go.Figure:
-    """How many images have which alpha, with the bands behind; one bar a bin of `alpha_bins`.
+    """Plot a histogram of image alphas with the bands in the background; one bar for each bin of `alpha_bins`.
 
-    Lines stand at the mean (solid), the median (dashed) and, where it is given, the alpha of all units in one matrix
-    (dotted), with their values; KαLOS Fig. 20 shows them so.
+    Labelled lines mark the mean (solid), the median (dashed) and, if given, the alpha of all units in one matrix
+    (dotted), as in KαLOS Fig. 20.
 
     Parameters
     ----------
@@ -122,9 +122,9 @@ def alpha_scale(
     similarity: str,
     published: Sequence[PublishedAlpha] = PUBLISHED_ALPHAS,
 ) -> go.Figure:
-    """One's own alpha on top, published ones below, best first, on one axis with the bands behind.
+    """Plot the alpha of a run above published ones, best first, on one axis with the bands in the background.
 
-    Values found with the same similarity stand out; those with another are pale: they are not comparable.
+    Values found with another similarity are pale, since they are not comparable.
     """
     rows = sorted(published, key=lambda record: -record.alpha)
     same = [record.similarity == similarity for record in rows]
@@ -161,14 +161,14 @@ def alpha_scale(
 
 @checked
 def plot_agreement(result: Agreement | NarrowedAgreement) -> go.Figure:
-    """The histogram of a result or a part of it, titled with its finding."""
+    """Plot the histogram of a result or a part of it, titled with its finding."""
     title = agreement_title(result.alpha, result.alpha_interval)
     return alpha_histogram(result.image_alpha, title, result.global_alpha)
 
 
 @checked
 def plot_next_to_rate(result: NextToRate) -> go.Figure:
-    """By how much one more rater on each image narrows the interval for each label, the most first."""
+    """Plot how much another rater on each image narrows the interval per label, largest first."""
     rates = result.narrowing / result.labels
     texts = [significant(rate, 2) for rate in rates]
     return value_bars(
@@ -187,7 +187,7 @@ def plot_next_to_rate(result: NextToRate) -> go.Figure:
 
 
 def _middle_name(name: str, at: float, row: int, to_left: bool) -> Layout:
-    """The name of a line, on the side of it that has more room, each in a row of its own."""
+    """Label of a line, on the side with more room, one below the other."""
     return {
         **NOTE,
         "x": at,
@@ -196,13 +196,13 @@ def _middle_name(name: str, at: float, row: int, to_left: bool) -> Layout:
         "xanchor": "right" if to_left else "left",
         "xshift": -4 if to_left else 4,
         "text": f"{name} {alpha_text(at)}",
-        "font": {"size": 11, "color": "#222222"},  # dark on light, in every theme
+        "font": {"size": 11, "color": "#222222"},  # dark on light in every theme
         "bgcolor": "rgba(255, 255, 255, 0.85)",
     }
 
 
 def _band_shapes(lowest: float) -> list[Layout]:
-    """Grey bands behind the bars, darker for less agreement."""
+    """Grey bands in the background, darker for less agreement."""
     edges = [1.0, *(least for least, _ in BANDS), min(lowest - 0.03, 0.0)]
     return [
         stripe(
@@ -216,7 +216,7 @@ def _band_shapes(lowest: float) -> list[Layout]:
 
 
 def _band_names(lowest: float, *, in_turn: bool) -> list[Layout]:
-    """The names of bands above a plot; in turn on two lines where they would touch each other."""
+    """Names of the bands above a plot, alternating between two lines if they would overlap."""
     edges = [1.0, *(least for least, _ in BANDS)]
     return [
         {

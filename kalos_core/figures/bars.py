@@ -1,4 +1,4 @@
-"""Plots of one row for each name: bars that lie on their side, with their values in a column at the right."""
+"""Horizontal bar plots with one row for each name, and values in a column on the right."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from kalos_core.figures.traces import points
 from kalos_core.text import names_shown
 
 BAR_HEIGHT = 22
-"""Pixels of one row, with the gap to the next."""
+"""Height of a row in pixels, including the gap to the next."""
 
 LEGEND = 55
-"""Pixels above rows for the names of what is shown, in several lines where the panel is narrow."""
+"""Height in pixels of a legend above rows, which may take several lines in a narrow panel."""
 
 
 def row_bars(
@@ -43,7 +43,7 @@ def row_bars(
     name: str,
     **more: Any,
 ) -> go.Bar:
-    """Bars that lie on their side: (n,) lengths in (n,) rows, with plotly's template of the hover text."""
+    """Create horizontal bars of lengths (n,) in rows (n,), with a plotly template for the hover text."""
     return go.Bar(
         x=list(lengths),
         y=list(rows),
@@ -73,7 +73,7 @@ def value_bars(
     click: str = "",
     room: float = 0.0,
 ) -> go.Figure:
-    """A bar for each name, the first on top, with its interval, and its value in a column at the right.
+    """Plot a bar for each name, first on top, with its interval, and its value in a column on the right.
 
     Parameters
     ----------
@@ -81,20 +81,20 @@ def value_bars(
     values : (n,) None or NaN where undefined
     intervals : (n, 2), optional
     axis, name : str
-        What the values are, and what the trace is called.
+        Axis title and name of the trace.
     title : str
     what, digits, after
-        Of the hover text: what stands before a value, its decimals, and (n,) texts behind it.
+        Hover text: prefix of a value, its decimals, and suffixes (n,).
     hover : (n,) str, optional
-        Behind the names in the hover text, in place of the values with their intervals.
+        Hover texts after the names, instead of values with intervals.
     texts : (n,) str, optional
-        In the column, in place of the values.
+        Texts of the column, instead of the values.
     colours : str or (n,) str
     opacity : float or (n,), optional
     click : str
-        What a click on a bar does.
+        Effect of a click on a bar.
     room : float
-        Share of the axis that texts longer than a number need.
+        Share of the axis reserved for texts longer than a number.
     """
     numbers, ends = as_numbers(values), as_intervals(intervals, len(names))
     if hover is None:
@@ -117,7 +117,7 @@ def value_bars(
 
 
 def with_counts(counts: Sequence[int] | None, what: str) -> list[str] | None:
-    """How many things stand behind each value, for the end of a hover text."""
+    """Return hover text suffixes with the number of items behind each value."""
     return None if counts is None else [f", {number_of(count, what)}" for count in counts]
 
 
@@ -129,7 +129,7 @@ def dotted_rows(
     ends: tuple[float, float],
     legend_on_top: bool = True,
 ) -> go.Figure:
-    """A row for each name, the first on top, with a dot of each trace in it, and a legend."""
+    """Plot a row for each name, first on top, with one dot for each trace, and a legend."""
     figure = go.Figure(list(dots), layout=row_layout(names, title, axis, *ends))
     height, space = figure.layout.height, figure.layout.margin
     if legend_on_top:
@@ -141,7 +141,7 @@ def dotted_rows(
 
 
 def count_bars(traces: Sequence[go.Bar], axis: str, title: str = "") -> go.Figure:
-    """Bars of counts on an axis of that name, those of one row end to end, the first row on top."""
+    """Plot stacked bars of counts, first row on top."""
     figure = go.Figure(list(traces))
     return figure.update_layout(
         title=titled(title),
@@ -155,7 +155,7 @@ def count_bars(traces: Sequence[go.Bar], axis: str, title: str = "") -> go.Figur
 
 
 def spans(ends: NDArray[np.float64], colour: str, hover: Sequence[str], click: str, name: str) -> go.Bar:
-    """A bar in each row between the (n, 2) ends of an interval."""
+    """Create a bar in each row between the ends of an interval (n, 2)."""
     return row_bars(
         as_plain(ends[:, 1] - ends[:, 0]),
         range(len(ends)),
@@ -170,12 +170,12 @@ def spans(ends: NDArray[np.float64], colour: str, hover: Sequence[str], click: s
 def ticks(
     values: Numbers, rows: Sequence[int], size: int, line: Layout, name: str, texts: Sequence[str] | None = None
 ) -> go.Scatter:
-    """Upright ticks at (n,) values in (n,) rows."""
+    """Create vertical ticks at values (n,) in rows (n,)."""
     return points(values, rows, "", name, texts=texts, marker={"symbol": "line-ns", "size": size, "line": line})
 
 
 def row_axis(names: Sequence[str], first: float = -0.6) -> Layout:
-    """The axis of rows, one for each name, the first on top."""
+    """Axis of rows, one for each name, first on top."""
     return {
         "tickmode": "array",
         "tickvals": list(range(len(names))),
@@ -189,7 +189,7 @@ def row_axis(names: Sequence[str], first: float = -0.6) -> Layout:
 
 
 def row_layout(names: Sequence[str], title: str, axis: str, lowest: float, highest: float) -> Layout:
-    """The layout of a row for each name, the first on top, with room for a text after the longest bar."""
+    """Layout with a row for each name, first on top, and room for a text after the longest bar."""
     reach = max(highest - lowest, 1e-9)
     space = margin(title, left=140)
     return {
@@ -211,9 +211,9 @@ def row_layout(names: Sequence[str], title: str, axis: str, lowest: float, highe
 
 
 def with_value_column(figure: go.Figure, texts: Sequence[str], highest: float) -> go.Figure:
-    """Rows with their values in a column at the right, beyond the axis, which ends behind the `highest` value."""
+    """Add a column of values on the right; the axis ends just beyond the `highest` value."""
     first, edge = figure.layout.xaxis.range
-    last = highest + 0.02 * (edge - first)  # a bar's whisker is drawn whole
+    last = highest + 0.02 * (edge - first)  # leaves room for the cap of an error bar
     figure.update_xaxes(range=[first, last], domain=[0, (last - first) / (edge - first)])
     column = {"x": 1, "xref": "paper", "xanchor": "right", "showarrow": False, "font": {"size": 11}}
     return figure.update_layout(annotations=[{"y": row, "text": text, **column} for row, text in enumerate(texts)])

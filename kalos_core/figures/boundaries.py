@@ -1,4 +1,4 @@
-"""Plots of boundaries and regions: what is within which tolerance, and which raters are alike."""
+"""Plots of boundaries and regions: share of boundary within a tolerance, and similarity of raters."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from kalos_core.options import checked
 from kalos_core.pixels import BoundaryAgreement, BoundaryDistance, RegionAgreement
 
 SIMILAR = {"surface_dice": "surface Dice", "adjusted_rand": "adjusted Rand index"}
-"""Measures that are larger the more alike two raters are, and how they are written."""
+"""Measures that grow with the similarity of two raters, and their display names."""
 
 STEPS = 200
-"""Tolerances that are drawn."""
+"""Number of plotted tolerances."""
 
 
 @checked
 def plot_tolerances(result: BoundaryDistance) -> go.Figure:
-    """The share of two boundaries within a tolerance of each other, over the tolerance: the surface Dice.
+    """Plot the surface Dice: the share of two boundaries within a tolerance of each other, by tolerance.
 
     Examples
     --------
@@ -38,12 +38,12 @@ def plot_tolerances(result: BoundaryDistance) -> go.Figure:
 
 @checked
 def plot_rater_pairs(result: BoundaryAgreement | RegionAgreement) -> go.Figure:
-    """The surface Dice of every two raters, or the adjusted Rand index of their regions, mean over images.
+    """Plot the surface Dice of every two raters, or the adjusted Rand index of their regions; mean over images.
 
     Raises
     ------
     InputError
-        Where raters have no names over the images (`raters_are_local`).
+        If raters have no names across images (`raters_are_local`).
 
     Examples
     --------

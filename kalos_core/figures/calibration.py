@@ -1,4 +1,4 @@
-"""Plots of calibration: observed against expected distances, and the distance that separates them."""
+"""Plots of calibration: observed and expected distances, and the distance that separates them."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from kalos_core.figures.traces import curve, histogram
 from kalos_core.options import checked
 
 OBSERVED_COLOUR = "#7A5CE0"
-"""Distances of raters of one image; those of chance are grey. Neither is the colour of a variation type or a rater."""
+"""Colour of distances within an image; chance is grey. It differs from those of variation types and raters."""
 
 SHARE_TICKS = [0.0001, 0.001, 0.01, 0.1, 1.0]
 
 
 def calibration_title(name: str, ks: float | None, tau: float | None, reason: str = "", why: str = "") -> str:
-    """A calibration in one line; `why` is what speaks against it (`Separation.why`).
+    """Summarise a calibration in one line; `why` gives reasons not to trust it (`Separation.why`).
 
     Examples
     --------
@@ -53,7 +53,7 @@ def calibration_title(name: str, ks: float | None, tau: float | None, reason: st
 
 
 def threshold_text(found: Separation, used: tuple[str, float] | None = None) -> str:
-    """The threshold of a similarity in words, and the similarity and threshold in use.
+    """Describe the threshold of a similarity, and optionally the similarity and threshold in use.
 
     Examples
     --------
@@ -77,12 +77,12 @@ def threshold_text(found: Separation, used: tuple[str, float] | None = None) -> 
 
 @checked
 def plot_calibration(found: Separation | Calibration, similarity: str | None = None) -> go.Figure:
-    """Observed against expected distances of one similarity, with their densities; tau* and the KS gap are marked.
+    """Plot observed and expected distances of one similarity with their densities; tau* and the KS gap are marked.
 
     Parameters
     ----------
     found : Separation or Calibration
-        Of a calibration, the similarity with the largest KS is drawn unless another is named.
+        For a calibration, the similarity with the largest KS is plotted by default.
     similarity : str, optional
     """
     if isinstance(found, Calibration):
@@ -147,7 +147,7 @@ def _bars(name: str, colour: str, shares: NDArray[np.float64]) -> go.Bar:
 
 
 def _lines(found: Separation) -> list[Layout]:
-    """tau* as a line on the band of its interval, and a dotted line where KS is reached."""
+    """Line at tau* on the band of its interval, and a dotted line at the largest gap (KS)."""
     low, high = found.tau_interval.tolist()
     shapes = [] if np.isnan([low, high]).any() else [stripe(low, high, "rgba(128, 128, 128, 0.2)")]
     if np.isfinite(found.ks_at):
@@ -158,7 +158,7 @@ def _lines(found: Separation) -> list[Layout]:
 
 
 def _labels(found: Separation) -> list[Layout]:
-    """The numbers at the lines, all on the side where there is more room."""
+    """Labels of the lines, all on the side with more room."""
     texts = [
         (found.tau, f"τ* = {with_interval(found.tau, found.tau_interval)} (dashed)"),
         (found.ks_at, f"largest gap at {alpha_text(found.ks_at)} (dotted)"),

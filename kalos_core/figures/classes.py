@@ -1,4 +1,4 @@
-"""Class difficulty: how far raters agree about the objects of each class."""
+"""Plots of class difficulty: agreement on the objects of each class."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ from kalos_core.options import checked
 from kalos_core.text import MOST_LETTERS, names_shown
 
 MOST_CLASSES = 40
-"""Bars of one figure, which grows with them; what is left out is said."""
+"""Greatest number of bars in a figure; omitted classes are reported."""
 
 
 def hardest_classes(
     alpha: Numbers, images: Sequence[int] | NDArray[np.intp], limit: int = MOST_CLASSES
 ) -> NDArray[np.intp]:
-    """Indices of the classes to show, the least alpha first: those on `LEAST_IMAGES`, all where none is on so many.
+    """Return indices of the classes to show, least alpha first.
+
+    Only classes on at least `LEAST_IMAGES` images are used, unless there are none.
 
     Parameters
     ----------
-    alpha : (K,) None or NaN where undefined: such a class is never shown
+    alpha : (K,) None or NaN where undefined; such classes are never shown
     images : (K,) number of images with a defined alpha of the class
 
     Examples
@@ -43,7 +45,7 @@ def hardest_classes(
 
 
 def class_difficulty_title(categories: Sequence[str], alpha: Numbers, images: Sequence[int]) -> str:
-    """Class difficulty in one line.
+    """Summarise class difficulty in one line.
 
     Examples
     --------
@@ -62,7 +64,7 @@ def class_difficulty_title(categories: Sequence[str], alpha: Numbers, images: Se
 
 
 def left_out(alpha: Numbers, images: Sequence[int], limit: int = MOST_CLASSES) -> str:
-    """Which classes are not among those shown, and why; "" where all are.
+    """List which classes are not shown, and why; "" if all are.
 
     Examples
     --------
@@ -83,7 +85,7 @@ def left_out(alpha: Numbers, images: Sequence[int], limit: int = MOST_CLASSES) -
 
 @checked
 def plot_class_difficulty(result: ClassDifficulty, selected: str | None = None) -> go.Figure:
-    """Mean alpha of each class, the hardest first, with interval and number of images; a selected one stands out."""
+    """Plot mean alpha of each class, hardest first, with interval and number of images; highlight a selected one."""
     order = hardest_classes(result.alpha, result.images)
     names, values, counts = result.category[order].tolist(), result.alpha[order], result.images[order].tolist()
     return value_bars(

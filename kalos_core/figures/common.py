@@ -1,4 +1,4 @@
-"""What all figures share: colours, values as plotly takes them, and the frame around a plot."""
+"""Shared parts of all figures: colours, conversion of values for plotly, and the frame of a plot."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from kalos_core.figures.late import go
 from kalos_core.text import shown
 
 Intervals = Sequence[Sequence[float | None]] | NDArray[np.float64]
-"""(n, 2) values: both ends of the interval of each value."""
+"""(n, 2) ends of the interval of each value."""
 
 Matrix = Sequence[Numbers] | NDArray[np.float64]
 """(n, m) values, None or NaN where undefined."""
 
 Layout = dict[str, Any]
-"""A part of a plotly layout or trace, as plotly's own nested names."""
+"""Part of a plotly layout or trace, with plotly's nested names."""
 
 COLOURS = {
     "correct": "#009E73",
@@ -29,41 +29,41 @@ COLOURS = {
     "missing": "#0072B2",
     "additional": "#56B4E9",
 }
-"""One colour per variation type, everywhere; told apart by colour-blind readers (Okabe & Ito 2008)."""
+"""Colours of the variation types, used everywhere; safe for colour-blind readers (Okabe & Ito 2008)."""
 
 NEUTRAL = "#8C96A3"
-"""Bars of a quantity that is no variation type: a grey that reads on light and dark."""
+"""Colour of quantities other than variation types: a grey that is visible on light and dark."""
 
 PALE = "rgba(140, 150, 163, 0.45)"
-"""`NEUTRAL`, so pale that a whisker shows on it, on light and dark."""
+"""Pale version of `NEUTRAL`, on which error bars are visible on light and dark."""
 
 OWN = "#E69F00"
-"""The user's own value among others."""
+"""Colour of the user's own value among others."""
 
 WHISKER = "#7A8594"
-"""Intervals, and lines that mark a value."""
+"""Colour of intervals, and of lines that mark a value."""
 
 TITLE_HEIGHT = 40
-"""Pixels above a plot with a title; one without has 10."""
+"""Height of a title in pixels; a plot without one has a margin of 10."""
 
 LEGEND_BELOW: Layout = {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0, "font": {"size": 11}}
-"""A legend under the name of the x axis."""
+"""Legend below the title of the x axis."""
 
 LEGEND_AT_BOTTOM: Layout = LEGEND_BELOW | {"yref": "container", "y": 0, "yanchor": "bottom"}
-"""A legend at the lower edge of the figure, however high the plot is."""
+"""Legend at the lower edge of the figure, independent of the plot height."""
 
 LEGEND_ROW = 19
-"""Pixels of a row of a legend; two entries share one in the narrowest panel."""
+"""Height of a legend row in pixels; in the narrowest panel it holds two entries."""
 
 UPRIGHT: Layout = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1}
-"""A line from the lower to the upper edge of a plot."""
+"""Vertical line over the full height of a plot."""
 
 NOTE: Layout = {"xref": "x", "yref": "paper", "showarrow": False, "font": {"size": 11}}
-"""A text at a place of the x axis."""
+"""Text at a position on the x axis."""
 
 
 def as_numbers(values: Numbers) -> NDArray[np.float64]:
-    """Values as an array, NaN where undefined.
+    """Convert values to an array, NaN where undefined.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def as_numbers(values: Numbers) -> NDArray[np.float64]:
 
 
 def as_matrix(rows: Matrix) -> NDArray[np.float64]:
-    """Rows of values as an array (n, m), NaN where undefined; (0, 0) without rows.
+    """Convert rows of values to an array (n, m), NaN where undefined; (0, 0) without rows.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def as_matrix(rows: Matrix) -> NDArray[np.float64]:
 
 
 def as_plain(values: NDArray[np.float64]) -> list[float | None]:
-    """Values as a figure takes them: JSON knows no NaN.
+    """Convert an array to values for plotly, with None for NaN, which JSON does not have.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def as_plain(values: NDArray[np.float64]) -> list[float | None]:
 
 
 def as_intervals(intervals: Intervals | None, count: int) -> NDArray[np.float64]:
-    """Intervals as an array (count, 2), NaN where there is none.
+    """Convert intervals to an array (count, 2), NaN where undefined.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def as_intervals(intervals: Intervals | None, count: int) -> NDArray[np.float64]
 
 
 def extremes(values: NDArray[np.float64]) -> tuple[int, int] | None:
-    """Places of the highest and the lowest value; None where all are undefined.
+    """Return the indices of the highest and the lowest value; None if all are undefined.
 
     Examples
     --------
@@ -120,13 +120,13 @@ def extremes(values: NDArray[np.float64]) -> tuple[int, int] | None:
 
 
 def pairs_of(matrix: Matrix) -> NDArray[np.float64]:
-    """The values of every two rows of a symmetric matrix, once, in the order of `numpy.triu_indices`."""
+    """Return the values of every two rows of a symmetric matrix, in the order of `numpy.triu_indices`."""
     values = as_matrix(matrix)
     return values[np.triu_indices(len(values), 1)]
 
 
 def pair_names(names: Sequence[str], place: int) -> str:
-    """The two names of a place of `pairs_of`.
+    """Return the two names for an index of `pairs_of`.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def pair_names(names: Sequence[str], place: int) -> str:
 
 
 def whiskers(values: NDArray[np.float64], intervals: NDArray[np.float64]) -> Layout:
-    """Error bars of plotly: how far (count, 2) intervals reach to both sides of (count,) values."""
+    """Return plotly error bars for values (count,) with intervals (count, 2)."""
     return {
         "type": "data",
         "symmetric": False,
@@ -151,7 +151,7 @@ def whiskers(values: NDArray[np.float64], intervals: NDArray[np.float64]) -> Lay
 
 
 def value_range(*values: NDArray[np.float64]) -> tuple[float, float]:
-    """Least and largest of the values on an axis of alphas, from 0 or below to at most 1.
+    """Return the least and largest value for an axis of alphas; the range includes 0.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def value_range(*values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def shortened(name: str, length: int = 18) -> str:
-    """A name from data that leaves room for the plot next to it, as `kalos_core.text.shown`.
+    """Shorten a name from data to leave room for the plot; see `kalos_core.text.shown`.
 
     Examples
     --------
@@ -175,12 +175,12 @@ def shortened(name: str, length: int = 18) -> str:
 
 
 def upright(at: float, colour: str, width: float = 2, dash: str | None = None) -> Layout:
-    """A line from the lower to the upper edge of a plot."""
+    """Create a vertical line over the full height of a plot."""
     return {**UPRIGHT, "x0": at, "x1": at, "line": {"color": colour, "width": width, "dash": dash}}
 
 
 def stripe(low: float, high: float, colour: str) -> Layout:
-    """A stripe behind a plot, from its lower to its upper edge."""
+    """Create a vertical stripe behind a plot."""
     return {
         **UPRIGHT,
         "type": "rect",
@@ -193,17 +193,17 @@ def stripe(low: float, high: float, colour: str) -> Layout:
 
 
 def titled(text: str) -> Layout:
-    """The title of a figure."""
+    """Create the title of a figure."""
     return {"text": text, "font": {"size": 14}}
 
 
 def margin(title: str, *, left: int = 60, bottom: int = 45) -> Layout:
-    """Pixels around a plot, with room above for a title where there is one."""
+    """Return the margins of a plot in pixels, with room for a title if there is one."""
     return {"t": TITLE_HEIGHT if title else 10, "b": bottom, "l": left, "r": 10}
 
 
 def untitled(figure: go.Figure) -> tuple[str, go.Figure]:
-    """The title of a figure, and the figure without it and without the room for it."""
+    """Return the title of a figure, and the figure without it and its room."""
     title = figure.layout.title.text or ""
     if title:
         figure.update_layout(title=None, margin={"t": figure.layout.margin.t + margin("")["t"] - TITLE_HEIGHT})
@@ -211,18 +211,18 @@ def untitled(figure: go.Figure) -> tuple[str, go.Figure]:
 
 
 def with_legend_below(figure: go.Figure, entries: int, title: str = "") -> go.Figure:
-    """A figure with a legend under its plot, which keeps its size however many entries there are."""
-    height = LEGEND_ROW * ((entries + 1) // 2) + 18  # between it and the title of the axis
+    """Add a legend below the plot, without changing the size of the plot."""
+    height = LEGEND_ROW * ((entries + 1) // 2) + 18  # between the legend and the title of the axis
     return figure.update_layout(
         height=figure.layout.height + height,
         margin_b=figure.layout.margin.b + height,
         legend=LEGEND_AT_BOTTOM | {"title": {"text": title}},
-        showlegend=True,  # the App draws none by default
+        showlegend=True,  # the App hides it by default
     )
 
 
 def framed(traces: Sequence[go.Figure], title: str, x: str, y: str, height: int, **layout: Any) -> go.Figure:
-    """Traces with a title and named axes that cannot be zoomed; `layout` adds to this frame."""
+    """Frame traces with a title and axes that cannot be zoomed; `layout` extends the frame."""
     figure = go.Figure(list(traces))
     figure.update_layout(
         title=titled(title),

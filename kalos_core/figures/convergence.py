@@ -1,4 +1,4 @@
-"""Plots of label convergence: replicates with the line, intervals with models, variation types over thresholds."""
+"""Plots of label convergence: replicates with the line, intervals with models, variation types by threshold."""
 
 from __future__ import annotations
 
@@ -58,25 +58,25 @@ from kalos_core.text import names_shown
 from kalos_core.variation import VARIATION_TYPES, BoundaryQuality, VariationShares
 
 DATASET_COLOURS = ("#8C96A3", "#7A5CE0", "#B8860B", "#2F6B5E", "#A23B72")
-"""Colours of pooled data sets, over and over; none is that of a variation type or a rater."""
+"""Colours of pooled data sets, used cyclically; different from those of variation types and raters."""
 
 SYMBOLS = ("circle", "diamond", "square", "cross", "triangle-up")
-"""Their symbols, for those who do not tell colours apart."""
+"""Symbols of pooled data sets, distinguishable without colour."""
 
 MOST_POINTS = 2000
-"""Points that a scatter shows, so that a browser stays quick; a line is fitted on all of them all the same."""
+"""Greatest number of points in a scatter plot, for speed in the browser; lines are fitted to all points."""
 
 
 def convergence_title(whole: float | None, interval: Numbers, images: int | None = None) -> str:
-    r"""Label convergence in one line, in points of mAP as papers print it.
+    r"""Summarise label convergence in one line, in points of mAP as in papers.
 
     Parameters
     ----------
     whole : float or None
-        On all images; NaN or None where undefined.
+        Value on all images; NaN or None if undefined.
     interval : (2,) floats or None
     images : int, optional
-        How many they are.
+        Number of images.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def convergence_title(whole: float | None, interval: Numbers, images: int | None
 
 
 def ceiling_title(found: Replicates) -> str:
-    """The ceiling for models in one line, and how it was obtained."""
+    """Summarise the ceiling for models and how it was obtained, in one line."""
     value = found.whole_convergence
     if np.isnan(value):
         return "How far a model can get on these labels is undefined"
@@ -101,7 +101,7 @@ def ceiling_title(found: Replicates) -> str:
 
 
 def ceiling_basis(found: Replicates) -> str:
-    """Label convergence in one line, and what it is over."""
+    """Summarise label convergence in one line, with the data behind it."""
     return (
         f"{convergence_title(found.whole_convergence, found.interval, found.images)}. "
         f"{number_of(len(found.map), 'subset')} of {number_of(found.images, 'image')}, "
@@ -111,9 +111,9 @@ def ceiling_basis(found: Replicates) -> str:
 
 
 def interval_caveat(found: Replicates) -> str:
-    """Which data sets the interval is for."""
+    """Describe the data sets that the interval applies to."""
     if np.isnan(found.interval).any():
-        return f"There is no interval of fewer than {FEWEST_IMAGES} images."
+        return f"There is no interval for fewer than {FEWEST_IMAGES} images."
     return "The interval is meant for data sets as large as this one and for larger ones, which reach somewhat less."
 
 
@@ -126,18 +126,18 @@ def replicate_scatter(
     seed: int = 0,
     dataset: Sequence[str] | None = None,
 ) -> go.Figure:
-    """MAP over alpha, a point for each subset and threshold, with lines: the first solid, the others dashed.
+    """Plot mAP by alpha, a point for each subset and threshold, with lines: the first solid, the others dashed.
 
     Parameters
     ----------
     alpha, precision, threshold : (M,)
-        Of those that are defined, at most `MOST_POINTS` are shown, sampled at random.
+        At most `MOST_POINTS` of the defined points are shown, sampled at random.
     lines : mapping of names to Line
     title : str
     seed : int
-        Decides which points are sampled.
+        Seed of the sampling.
     dataset : (M,) str, optional
-        The data set of each point, where several are pooled: each has its own colour and symbol.
+        Data set of each point, if several are pooled; each has its own colour and symbol.
     """
     x, y, thresholds = as_numbers(alpha), as_numbers(precision), as_numbers(threshold)
     shown = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
@@ -156,7 +156,7 @@ def replicate_scatter(
         ]
     marks = [
         points(
-            x[rows].round(4),  # all data of a panel travels with every click
+            x[rows].round(4),  # all data of a panel is sent with every click
             (100 * y[rows]).round(2),
             colour,
             group if dataset is None else shortened(group, 40),
@@ -198,7 +198,7 @@ def _equation(line: Line) -> str:
 
 
 def _diamonds(models: Sequence[tuple[int, str, float]]) -> go.Scatter:
-    """Models, each with its row, name and mAP."""
+    """Markers of models, each with its row, name and mAP."""
     rows, names, values = zip(*models, strict=True)
     return points(
         values,
@@ -218,7 +218,7 @@ def _diamonds(models: Sequence[tuple[int, str, float]]) -> go.Scatter:
 
 
 def shares_title(equilibrium: float | None, reason: str = "") -> str:
-    """Variation types over thresholds in one line.
+    """Summarise variation types by threshold in one line.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def shares_title(equilibrium: float | None, reason: str = "") -> str:
 
 
 def boundary_title(count: int, median: float | None, identical: int) -> str:
-    """Boundary quality in one line; copies come first, where they are as many as the check-list warns of.
+    """Summarise boundary quality in one line; reports copies first if there are as many as the check-list warns of.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def boundary_title(count: int, median: float | None, identical: int) -> str:
 
 @checked
 def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
-    """How label convergence depends on the size of subsets (`LabelConvergence.sizes`), titled with both ends.
+    """Plot label convergence by subset size (`LabelConvergence.sizes`), titled with the first and last value.
 
     The last point, all images, is the one to quote.
     """
@@ -303,17 +303,17 @@ def plot_sizes(sizes: Sequence[SubsetSize]) -> go.Figure:
 
 @checked
 def plot_convergence(result: LabelConvergence | Replicates) -> go.Figure:
-    """The replicates of a result with its own line and the published one, titled with its finding."""
+    """Plot the replicates of a result with its own line and the published one, titled with its finding."""
     found = _replicates(result)
     thresholds = np.tile(found.thresholds, len(found.alpha))
     return replicate_scatter(found.alpha.ravel(), found.map.ravel(), thresholds, found.lines, _title(found))
 
 
 def fit_title(result: LabelConvergence | Replicates) -> str:
-    """How well the line that is fitted on the replicates of a result explains them."""
+    """Describe how well the line fitted to the replicates of a result explains them."""
     line = _replicates(result).fitted
     if line is None:
-        return "The published line: one of these labels takes two raters and subsets whose alpha differs"
+        return "Published line: a line of these labels needs two raters, and subsets with different alphas"
     return (
         f"α explains {percent_text(line.explained)} of the spread of mAP "
         f"(ρ = {alpha_text(line.correlation)}; published: ρ = 0.92)"
@@ -322,7 +322,7 @@ def fit_title(result: LabelConvergence | Replicates) -> str:
 
 @checked
 def plot_study(study: ConvergenceStudy) -> go.Figure:
-    """Label convergence of all images and of the largest tags with every model, titled with that of all images."""
+    """Plot label convergence of all images and of the largest tags with all models; the title is that of all images."""
     parts = study.largest()
     names = names_shown(part.name for part in parts)
     found = [part.replicates for part in parts]
@@ -364,7 +364,7 @@ def plot_study(study: ConvergenceStudy) -> go.Figure:
 
 @checked
 def plot_directions(result: ModifiedMap | ConvergenceStudy) -> go.Figure:
-    """Modified mAP of every ordered pair of raters, mean over the thresholds, titled with the lowest."""
+    """Plot modified mAP of every ordered pair of raters, mean over the thresholds, titled with the lowest."""
     raters, matrix = result.raters.tolist(), result.directions.mean(axis=0)
     return directions_heatmap(raters, matrix, directions_title(raters, matrix))
 
@@ -379,22 +379,23 @@ def _title(found: Replicates) -> str:
 
 @checked
 def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.Figure:
-    """The replicates of several data sets with the line through all of them (label convergence Fig. 3).
+    """Plot the replicates of several data sets with a line fitted to all of them (label convergence Fig. 3).
 
     Parameters
     ----------
     results : mapping of names of data sets to results
-        Of two raters each, with one solver and cost of alpha.
+        Results of two raters each, with the same solver and cost of alpha.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Titled with the pooled line, the published one beside it where it belongs to the same alpha.
+        Titled with the pooled line; includes the published line if it belongs to the same alpha.
 
     Raises
     ------
     InputError
-        For no result, more than two raters (who have no one mAP to fit), or alphas of different configurations.
+        If there is no result, a result has more than two raters (who have no single mAP to fit), or alphas have
+        different configurations.
     """
     if not isinstance(results, Mapping):
         raise InputError(f"results: expected a mapping of data sets to results, got {type(results).__name__}")
@@ -427,9 +428,9 @@ def plot_regression(results: Mapping[str, LabelConvergence | Replicates]) -> go.
 
 @checked
 def plot_shares(result: VariationShares, selected: float | None = None) -> go.Figure:
-    """The share of every variation type over the threshold, stacked, titled with the equilibrium, a dotted line.
+    """Plot the stacked shares of the variation types by threshold, titled with the equilibrium (dotted line).
 
-    A solid line marks a threshold that is selected.
+    A solid line marks a selected threshold.
     """
     equilibrium = result.equilibrium
     areas = [
@@ -464,14 +465,14 @@ def plot_shares(result: VariationShares, selected: float | None = None) -> go.Fi
         hovermode="x unified",
         showlegend=True,
         legend=LEGEND_AT_BOTTOM,
-        shapes=[upright(x, "#FFFFFF", dash=dash) for x, dash in lines],  # on the colours of the types, in every theme
+        shapes=[upright(x, "#FFFFFF", dash=dash) for x, dash in lines],  # visible on all colours
         annotations=[{**note, "x": equilibrium, "text": f"equilibrium: {alpha_text(equilibrium)}"}] if known else [],
     )
 
 
 @checked
 def plot_boundaries(result: BoundaryQuality) -> go.Figure:
-    """How many correct findings lie how far apart: 1 - similarity, in bins; titled with the finding."""
+    """Plot the distribution of outline distances, 1 - similarity, of correct findings, titled with the finding."""
     ends = result.edges
     hover = "%{y:,} findings from %{customdata[0]:.3~g} to %{customdata[1]:.3~g}"
     texts = np.stack([ends[:-1], ends[1:]], axis=1).tolist()

@@ -14,7 +14,7 @@ from kalos_core.text import MOST_LETTERS, names_shown
 
 
 def directions_title(raters: Sequence[str], matrix: Matrix) -> str:
-    """The two raters with the lowest modified mAP, in one line.
+    """Summarise modified mAP in one line: the two raters with the lowest value.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def directions_title(raters: Sequence[str], matrix: Matrix) -> str:
 
 
 def directions_heatmap(raters: Sequence[str], matrix: Matrix, title: str = "") -> go.Figure:
-    """Modified mAP with the rater of the row as ground truth and the rater of the column as detections.
+    """Plot modified mAP with the row rater as ground truth and the column rater as detections.
 
     Parameters
     ----------

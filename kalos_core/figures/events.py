@@ -1,4 +1,4 @@
-"""Plots of synthetic raters: what happened to the annotations of their reference."""
+"""Plots of synthetic raters: events on the annotations of their reference."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ EVENT_COLOURS = {
     "merge": COLOURS["merged"],
     "wrong_class": COLOURS["wrong_class"],
 }
-"""The colours of the variations that events turn up as; a split is the darker one of the two of topology."""
+"""Colours of the variations that events lead to; a split has the darker of the two for merges."""
 
 COUNTED = ("attempted", "done", "lost", "impossible")
-"""What is counted of the events of a stage."""
+"""Counts of the events of a stage."""
 
 LONGEST_NAME = 26
-"""Characters of a file name next to a bar."""
+"""Greatest number of characters of a file name next to a bar."""
 
 
 def events_title(
     references: Sequence[str], raters: int, changed: int, annotations: int, signal_loss: float | None
 ) -> str:
-    r"""How much of the reference is changed, and the share of events that came too late, in one line.
+    r"""Summarise changes to the reference in one line: their number, and the share that came too late.
 
     Examples
     --------
@@ -52,12 +52,12 @@ def events_title(
 
 
 def event_bars(events: Mapping[str, Mapping[str, int]], title: str = "") -> go.Figure:
-    """How many events of each kind were done, lost and impossible; without shifts, which every annotation has.
+    """Plot numbers of events that were done, lost and impossible, by kind; without shifts, which are everywhere.
 
     Parameters
     ----------
     events : mapping
-        Kind -> outcome -> number, as of `Events.counts`.
+        Kind -> outcome -> number, as in `Events.counts`.
     title : str
     """
     kinds = list(EVENT_COLOURS)
@@ -80,19 +80,19 @@ def event_bars(events: Mapping[str, Mapping[str, int]], title: str = "") -> go.F
 
 
 def _counted(outcomes: Mapping[str, int]) -> str:
-    """Counts of the outcomes of one kind of events, in one or two lines."""
+    """Counts by outcome of one kind of events, in one or two lines."""
     others = ", ".join(f"{outcomes[outcome]:,} {outcome}" for outcome in OUTCOMES[1:] if outcomes[outcome])
     return f"{outcomes[OUTCOMES[0]]:,} done" + (f"<br>{others}" if others else "")
 
 
 def image_event_bars(files: Sequence[str], counts: Sequence[Mapping[str, int]]) -> go.Figure:
-    """How many events of each kind there are on images, a bar an image.
+    """Plot numbers of events by kind, with one bar for each image.
 
     Parameters
     ----------
     files : (I,) names
     counts : (I,) mappings
-        Kind -> number, of all kinds but shifts.
+        Kind -> number, for all kinds except shifts.
     """
     rows = range(len(files))
     bars = [
@@ -109,7 +109,7 @@ def image_event_bars(files: Sequence[str], counts: Sequence[Mapping[str, int]]) 
     ends = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in files]
     return count_bars(bars, "events").update_layout(
         yaxis={"tickvals": list(rows), "ticktext": names_shown(ends)},
-        showlegend=True,  # the App leaves it out otherwise
+        showlegend=True,  # hidden in the App by default
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
         margin={"t": TITLE_HEIGHT, "l": 170},
         height=110 + BAR_HEIGHT * len(files),
@@ -118,12 +118,12 @@ def image_event_bars(files: Sequence[str], counts: Sequence[Mapping[str, int]]) 
 
 @checked
 def plot_events(result: GeneratedRaters) -> go.Figure:
-    """The events of generated raters, titled with their numbers."""
+    """Plot the events of generated raters, titled with their numbers."""
     return plot_rater_events(result.by_rater(), result.signal_loss())
 
 
 def rater_events_title(raters: RaterEvents, loss: SignalLoss) -> str:
-    """The events of all raters together, in one line."""
+    """Summarise the events of all raters in one line."""
     return events_title(
         [str(name) for name in raters.original],
         len(raters.rater),
@@ -135,12 +135,12 @@ def rater_events_title(raters: RaterEvents, loss: SignalLoss) -> str:
 
 @checked
 def plot_rater_events(raters: RaterEvents, loss: SignalLoss) -> go.Figure:
-    """The events of all raters together, titled with their numbers; as `plot_events`."""
+    """Plot the events of all raters together, as `plot_events`."""
     return event_bars(raters.by_kind(), rater_events_title(raters, loss))
 
 
 def stage_rows(loss: SignalLoss) -> list[dict[str, str]]:
-    r"""A row a stage as people read it: ``stage``, ``attempted``, ``done``, ``lost``, ``impossible``, ``share``.
+    r"""Return formatted rows by stage: ``stage``, ``attempted``, ``done``, ``lost``, ``impossible``, ``share``.
 
     Examples
     --------

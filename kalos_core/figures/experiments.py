@@ -1,4 +1,4 @@
-"""Plots of the experiments on synthetic raters: solvers against known correspondences, and alpha against noise."""
+"""Plots of experiments with synthetic raters: solvers vs. known correspondences, and alpha vs. noise."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from kalos_core.options import checked
 MAGNITUDE = "magnitude of noise, λ"
 
 MOST_VALUES = 3000
-"""Values behind one box, sampled at random."""
+"""Greatest number of values behind one box; more are sampled at random."""
 
 
 @checked
 def plot_experiments(result: Experiments) -> dict[str, go.Figure]:
-    """Every experiment's figure, by its question."""
+    """Return the figure of every experiment, by its question."""
     return {
         "Filtered Rand index of the solvers": plot_accuracy(result.accuracy, "rand_index", "filtered Rand index"),
         "F1 of the solvers": plot_accuracy(result.accuracy, "f1", "F1"),
@@ -46,20 +46,20 @@ def plot_experiments(result: Experiments) -> dict[str, go.Figure]:
 
 @checked
 def plot_rater_return(table: RaterReturn) -> go.Figure:
-    """Alpha over the number of synthetic raters, a curve for each magnitude of noise."""
+    """Plot alpha by number of synthetic raters, with a curve for each magnitude of noise."""
     found = np.unique(table.magnitude)
     return _curves(table, table.raters, [(f"λ = {value:g}", table.magnitude == value) for value in found], "raters")
 
 
 @checked
 def plot_response(table: MagnitudeResponse) -> go.Figure:
-    """Alpha of three synthetic raters over the magnitude of noise."""
+    """Plot alpha of three synthetic raters by magnitude of noise."""
     return _curves(table, table.magnitude, [("3 raters", np.ones(len(table.magnitude), np.bool_))], MAGNITUDE)
 
 
 @checked
 def plot_accuracy(table: SolverAccuracy, metric: str = "rand_index", name: str = "filtered Rand index") -> go.Figure:
-    """A metric of `SolverAccuracy` over the magnitude: a colour for each solver, a panel for each number of raters."""
+    """Plot a metric of `SolverAccuracy` by magnitude: one colour for each solver, one panel for each rater count."""
     from plotly.subplots import make_subplots
 
     check_text(name, "name")
@@ -82,7 +82,7 @@ def plot_accuracy(table: SolverAccuracy, metric: str = "rand_index", name: str =
 
 @checked
 def plot_cases(table: SolverCases, seed: int = 0) -> go.Figure:
-    """How similar the pairs are that solvers matched rightly, missed, or matched wrongly, all magnitudes together."""
+    """Plot similarities of the pairs that solvers matched correctly, missed or matched wrongly, over all magnitudes."""
     rng = np.random.default_rng(seed)
     drawing = go.Figure()
     for number, solver in enumerate(dict.fromkeys(table.solver.tolist())):
@@ -105,7 +105,7 @@ def plot_cases(table: SolverCases, seed: int = 0) -> go.Figure:
 
 @checked
 def plot_schools(table: SchoolImpact) -> go.Figure:
-    """Alpha of each two schools, the highest first."""
+    """Plot alpha of every two schools, highest first."""
     order = np.argsort(-table.alpha, kind="stable")
     bars = go.Bar(
         x=table.schools[order].tolist(),
@@ -118,7 +118,7 @@ def plot_schools(table: SchoolImpact) -> go.Figure:
 
 
 def loss_title(table: SignalLossTable) -> str:
-    r"""Signal loss at magnitude 1 beside what the paper prints for it.
+    r"""Summarise signal loss at magnitude 1, compared with the paper.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def loss_title(table: SignalLossTable) -> str:
 
 
 def loss_rows(table: SignalLossTable) -> list[dict[str, str]]:
-    """A row for each magnitude as people read it: ``magnitude``, ``here`` and ``paper`` (Table 3)."""
+    """Return formatted rows by magnitude: ``magnitude``, ``here`` and ``paper`` (Table 3)."""
     return text_rows(
         magnitude=[f"{magnitude:g}" for magnitude in table.magnitude],
         here=["none attempted" if np.isnan(ratio) else percent_text(ratio) for ratio in table.ratio],
@@ -144,7 +144,7 @@ def loss_rows(table: SignalLossTable) -> list[dict[str, str]]:
 
 @checked
 def plot_loss(table: SignalLossTable) -> go.Figure:
-    """Signal loss over the magnitude, next to the paper's, titled with both."""
+    """Plot signal loss by magnitude, compared with the paper; the title has both at magnitude 1."""
     curves = [("here", table.ratio, "solid"), ("paper, whole LVIS", table.paper, "dash")]
     drawing = go.Figure(
         [
@@ -159,7 +159,7 @@ def plot_loss(table: SignalLossTable) -> go.Figure:
 def _curves(
     table: AlphaTable, x: NDArray[np.generic], groups: Sequence[tuple[str, NDArray[np.bool_]]], title: str
 ) -> go.Figure:
-    """Mean alpha with its interval, a curve for each group of rows."""
+    """Plot mean alpha with intervals, one curve for each group of rows."""
     drawing = go.Figure(
         [
             _curve(

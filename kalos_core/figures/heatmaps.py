@@ -1,4 +1,4 @@
-"""A square of numbers, one for each two of the same names."""
+"""Heatmap of a quantity for every two names."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from kalos_core.figures.late import go
 from kalos_core.text import names_shown
 
 LIGHT = 0.45
-"""From this share of the colours upwards, black reads better on them than white."""
+"""Share of the colour scale from which black text is more readable than white."""
 
 MOST_VALUES_WRITTEN = 7
-"""In a heatmap of more names the values stand in the hover only."""
+"""Greatest number of names for which values are written in the cells; otherwise only in the hover text."""
 
 
 def square_heatmap(
     names: Sequence[str], values: NDArray[np.float64], quantity: str, title: str = "", below: str = "", digits: int = 2
 ) -> go.Figure:
-    """A number for each two of n names; cells of NaN stay empty.
+    """Plot a heatmap of a number for every two of n names; NaN cells stay empty.
 
     Parameters
     ----------
     names : (n,) str
     values : (n, n)
     quantity : str
-        What the numbers are.
+        Name of the quantity.
     title : str
     below : str
-        What those below the diagonal are, where it is another quantity.
+        Name of the quantity below the diagonal, if different.
     digits : int
         Decimals.
     """
@@ -92,7 +92,7 @@ def square_heatmap(
 
 
 def _cell_texts(values: NDArray[np.float64], texts: Sequence[Sequence[str]], low: float, high: float) -> list[Layout]:
-    """The values, white on the dark half of the colours and black on the light one."""
+    """Cell texts, white on the dark half of the colour scale and black on the light one."""
     return [
         {"x": x, "y": y, "text": texts[y][x], "showarrow": False}
         | {
@@ -106,7 +106,7 @@ def _cell_texts(values: NDArray[np.float64], texts: Sequence[Sequence[str]], low
 
 
 def _scale(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Both ends of the colours in tenths, so that one colour is one value over runs that are alike."""
+    """Ends of the colour scale in tenths, so that similar runs share colours."""
     known = values[np.isfinite(values)]
     if not len(known):
         return 0.0, 1.0

@@ -40,14 +40,14 @@ from kalos_core.options import checked
 from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 MOST_ROWS = 40
-"""Questions or concepts that a figure shows, the least agreed first."""
+"""Greatest number of questions or concepts in a figure, least agreement first."""
 
 ROOM_FOR_BANDS = 0.2
-"""Of the axis of kappas, for the words next to their values."""
+"""Share of the axis of kappas for the words next to their values."""
 
 
 def least_first(values: Numbers, most: int = MOST_ROWS) -> NDArray[np.intp]:
-    """Indices of the least values that are defined, ascending, at most so many.
+    """Return indices of the least defined values, ascending, at most `most`.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def least_first(values: Numbers, most: int = MOST_ROWS) -> NDArray[np.intp]:
 
 
 def how_many(values: Numbers, most: int = MOST_ROWS) -> str:
-    """What an axis says of rows that are not shown; "" where all are.
+    """Describe on an axis how many rows are not shown; "" if all are.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def how_many(values: Numbers, most: int = MOST_ROWS) -> str:
 
 
 def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
-    """Kappas in one line.
+    """Summarise kappas in one line.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
 
 
 def label_agreement_title(result: LabelAgreement) -> str:
-    """The kappas of a result in one line; of one question with its interval."""
+    """Summarise the kappas of a result in one line; for a single question with its interval."""
     kappa, intervals = result.free_marginal, result.free_marginal_interval
     if len(result) == 1:
         return f"{verdict(kappa[0], intervals[0])}: kappa {with_interval(kappa[0], intervals[0])}"
@@ -101,7 +101,7 @@ def label_agreement_title(result: LabelAgreement) -> str:
 
 @checked
 def plot_label_agreement(result: LabelAgreement) -> go.Figure:
-    """Kappa of each question, the least first, with its interval and its band; lines at 0.6 and 0.8."""
+    """Plot kappa of each question, least first, with its interval and band; lines at 0.6 and 0.8."""
     kappa, intervals = result.free_marginal, result.free_marginal_interval
     title = label_agreement_title(result)
     order = least_first(kappa)
@@ -123,7 +123,7 @@ def plot_label_agreement(result: LabelAgreement) -> go.Figure:
 
 
 def doubt_of_weights(result: LabelAgreement) -> str:
-    """On which questions the probability of agreement is doubtful, and what equal weights give; "" where on none."""
+    """Describe for which questions the probability of agreement is doubtful, with equal weights; "" if none."""
     rows = np.flatnonzero(result.doubtful).tolist()
     if not rows:
         return ""
@@ -139,7 +139,7 @@ def doubt_of_weights(result: LabelAgreement) -> str:
 
 
 def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
-    """Cohen's kappas of one question in one line.
+    """Summarise Cohen's kappas of one question in one line.
 
     Examples
     --------
@@ -161,13 +161,13 @@ def cohen_title(question: str, raters: Sequence[str], cohen: Matrix) -> str:
 
 @checked
 def plot_cohen(result: QuestionCurve) -> go.Figure:
-    """Cohen's kappa of every two raters on a question, titled with its finding."""
+    """Plot Cohen's kappa of every two raters on a question, titled with its finding."""
     raters = result.raters.tolist()
     return square_heatmap(raters, result.cohen, "Cohen's κ", cohen_title(result.question, raters, result.cohen))
 
 
 def majority_title(everywhere: float | None, where_selected: float | None, what: str = "concept") -> str:
-    r"""Agreement with the majority in one line.
+    r"""Summarise agreement with the majority in one line.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def majority_title(everywhere: float | None, where_selected: float | None, what:
 
 
 def majority_order(everywhere: Numbers, where_selected: Numbers) -> NDArray[np.intp]:
-    """Indices of the rows of `majority_dots`, from top to bottom.
+    """Return indices of the rows of `majority_dots`, from top to bottom.
 
     Examples
     --------
@@ -196,13 +196,13 @@ def majority_order(everywhere: Numbers, where_selected: Numbers) -> NDArray[np.i
 
 
 def majority_dots(names: Sequence[str], everywhere: Numbers, where_selected: Numbers, title: str = "") -> go.Figure:
-    """Agreement with the majority in both readings, a line between them, the least agreed first (Figure 4).
+    """Plot agreement with the majority by both definitions, least agreement first (Figure 4).
 
     Parameters
     ----------
     names : (n,) concepts or items
     everywhere, where_selected : (n,) shares in [0.5, 1]
-        Over all decisions, and where somebody chose the concept; those undefined in the second come last.
+        Shares over all decisions, and where a rater chose the concept; rows undefined in the second come last.
     title : str
     """
     names = names_shown(names)
@@ -222,7 +222,7 @@ def _two_dots(
     ends: tuple[float, float],
     precision: str,
 ) -> go.Figure:
-    """Dots of two readings of n names, the first grey: name of the reading -> (n,) numbers."""
+    """Dots of two quantities for n names, the first grey: name of the quantity -> (n,) numbers."""
     looks = ((NEUTRAL, "circle"), (OWN, "diamond"))
     hover = f"%{{customdata}}: %{{x:{precision}}}"
     dots = [
@@ -234,14 +234,14 @@ def _two_dots(
 
 @checked
 def plot_majority(result: MajorityAgreement) -> go.Figure:
-    """The concepts of a result, titled with its finding."""
+    """Plot the concepts of a result, titled with its finding."""
     means = result.means
     title = majority_title(means["concept_all"], means["concept_chosen"])
     return majority_dots(result.concepts.tolist(), result.concept_all, result.concept_chosen, title)
 
 
 def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
-    r"""Pairwise accuracy in one line.
+    r"""Summarise pairwise accuracy in one line.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
 
 
 def rater_accuracy_title(result: RaterAccuracy) -> str:
-    """Who label alike, and who is nearest to the reference where there is one, in one line."""
+    """Summarise pairwise accuracy, and who is closest to the reference if there is one, in one line."""
     raters = result.raters.tolist()
     title = accuracy_title(raters, result.accuracy)
     if not result.reference or not np.isfinite(result.to_reference).any():
@@ -273,9 +273,9 @@ def rater_accuracy_title(result: RaterAccuracy) -> str:
 
 @checked
 def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
-    """Accuracy of each two raters, and of each to the majority and the reference as one more row and column (Table 2).
+    """Plot accuracy of every two raters, with the majority and the reference as additional rows and columns (Table 2).
 
-    The title says who label alike, and who is nearest to the reference.
+    The title names the most similar raters, and the one closest to the reference.
     """
     raters, values = result.raters.tolist(), as_matrix(result.accuracy)
     title = rater_accuracy_title(result)
@@ -285,11 +285,11 @@ def plot_rater_accuracy(result: RaterAccuracy) -> go.Figure:
     for numbers in beside.values():
         last = np.append(numbers, np.full(len(values) - len(raters), np.nan))
         values = np.block([[values, last[:, None]], [last[None], np.full((1, 1), np.nan)]])
-    return square_heatmap([*raters, *beside], values, "answers alike", title)
+    return square_heatmap([*raters, *beside], values, "equal answers", title)
 
 
 def teams_title(result: TeamComparison, question: int = 0) -> str:
-    """Whether two teams differ on a question, in one line."""
+    """Summarise whether two teams differ on a question, in one line."""
     kappa = result.kappa[question]
     verb = "agree more among themselves" if kappa[-1] > 0 else "agree less among themselves"
     finding = "no clear difference"
@@ -301,7 +301,7 @@ def teams_title(result: TeamComparison, question: int = 0) -> str:
 
 @checked
 def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
-    """Agreement within two teams, between them and of their majorities on a question; the title says if they differ."""
+    """Plot agreement within two teams, between them and of their majorities on a question; titled with the finding."""
     check_whole(question, "question", 0, len(result.question) - 1)
     names, kappa = result.names, result.kappa[question]
     title = teams_title(result, question)
@@ -318,7 +318,7 @@ def plot_teams(result: TeamComparison, question: int = 0) -> go.Figure:
 
 
 def rejection_title(result: Rejection) -> str:
-    """How much is rejected and what that does to kappa, in one line."""
+    """Summarise the rejected share and its effect on kappa in one line."""
     before, after = (alpha_text(value) for value in result.means)
     answers, gone = int(result.answers.sum()), result.rejected_raters
     of = f"of {number_of(answers, 'answer')}"
@@ -330,7 +330,7 @@ def rejection_title(result: Rejection) -> str:
 
 @checked
 def plot_rejection(result: Rejection) -> go.Figure:
-    """Free-marginal kappa of each question with all answers and without the rejected, the least first."""
+    """Plot free-marginal kappa of each question with all answers and without the rejected ones, least first."""
     order = least_first(result.before)
     kappas = {"all answers": result.before[order], "without the rejected": result.after[order]}
     axis = f"free-marginal kappa{how_many(result.before)}"
@@ -340,7 +340,7 @@ def plot_rejection(result: Rejection) -> go.Figure:
 
 
 def skill_title(raters: Sequence[str], skill: Numbers) -> str:
-    r"""Skills of raters in one line.
+    r"""Summarise skills of raters in one line.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def skill_title(raters: Sequence[str], skill: Numbers) -> str:
 
 @checked
 def plot_skill(result: LabelTruth) -> go.Figure:
-    """The skill of each rater with its interval, the least first, titled with the finding."""
+    """Plot the skill of each rater with its interval, least first, titled with the finding."""
     order = least_first(result.skill)
     return value_bars(
         result.raters[order].tolist(),
@@ -378,13 +378,13 @@ def plot_skill(result: LabelTruth) -> go.Figure:
 
 
 def mean_confusion(result: LabelTruth) -> NDArray[np.float64]:
-    """(K, K) probability of each answer, given the class: the mean of all raters, weighted by their answers."""
+    """(K, K) probability of each answer given the class: the mean of all raters, weighted by their answers."""
     shares = np.nan_to_num(result.confusion) * result.rater_answers[:, None, None]
     return np.asarray(shares.sum(axis=0) / max(int(result.rater_answers.sum()), 1))
 
 
 def confusion_title(result: LabelTruth, rater: str | None = None) -> str:
-    """The most probable wrong answer, of all raters or of one, in one line."""
+    """Summarise the most probable wrong answer of all raters or of one, in one line."""
     who, values = "Raters", mean_confusion(result)
     if rater is not None:
         who, values = shown(rater), result.confusion[index_of(result.raters.tolist(), rater, "rater")]
@@ -400,7 +400,7 @@ def confusion_title(result: LabelTruth, rater: str | None = None) -> str:
 
 @checked
 def plot_confusion(result: LabelTruth, rater: str | None = None) -> go.Figure:
-    """How probable each answer (column) is where a class is true (row), titled with the most probable wrong one.
+    """Plot the probability of each answer (column) given the true class (row), titled with the likeliest error.
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ def plot_confusion(result: LabelTruth, rater: str | None = None) -> go.Figure:
     Raises
     ------
     InputError
-        For a rater whom the result does not have.
+        If the result does not contain the rater.
     """
     values = mean_confusion(result)
     if rater is not None:

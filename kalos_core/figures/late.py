@@ -1,4 +1,4 @@
-"""plotly's graph objects, imported when the first plot is drawn: titles and captions do without."""
+"""Lazy import of plotly's graph objects, since titles and captions do not need plotly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["go"]
 
 
 class _Late:
-    """A module that is imported when something of it is asked for."""
+    """Module that is imported on first attribute access."""
 
     def __init__(self, name: str) -> None:
         self._name = name

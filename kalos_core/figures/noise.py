@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy  # slow to import: each part is loaded when it is first used
+import scipy  # slow to import; submodules are loaded on first use
 from numpy.typing import ArrayLike, NDArray
 
 from kalos_core.display import RATER_COLOURS, alpha_text, number_of, p_text, statistic_text, with_interval
@@ -27,7 +27,7 @@ SHIFTED = {
     "first": "larger fragments",
     "second": "smaller fragments",
 }
-"""The groups whose changes of position and size have distributions of their own."""
+"""Groups with their own distributions of changes of position and size."""
 
 MEASURED = {
     "translation": "shift of the centre (share of the image)",
@@ -52,17 +52,17 @@ FIDELITY_LABELS = {
     "ks_height": "distance: change of height",
     "ks_unmatched_area": "distance: area of unmatched",
 }
-"""The quantities of `Fidelity` as people read them."""
+"""Display names of the quantities of `Fidelity`."""
 
 LEAST_SHOWN = 2
-"""Observations that a figure needs."""
+"""Least number of observations for a figure."""
 
 SHOWN_SHARE = 0.99
 SHOWN_RESIDUALS = (0.0, 0.95)
-"""Quantiles of the changes: the others lie so far out that nothing else would be seen."""
+"""Quantiles of the shown changes; values beyond them would compress the plot."""
 
 DOUBTFUL = 0.05
-"""From this p on a difference may be chance."""
+"""P-value from which a difference may be due to chance."""
 
 MOST_POINTS = 2000
 MOST_CLASSES = 15
@@ -75,12 +75,12 @@ STUDENT_COLOUR, NORMAL_COLOUR = OWN, COLOURS["missing"]
 
 @checked
 def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "translation") -> go.Figure:
-    """Residuals of a trend with the distributions of Student's t and of the normal distribution.
+    """Plot residuals of a trend with the fitted Student t and normal distributions.
 
     Parameters
     ----------
     model : NoiseModel
-        From `NoiseModel.fit`.
+        Fitted with `NoiseModel.fit`.
     group : str
         One of `SHIFTED`.
     part : str
@@ -89,7 +89,7 @@ def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "
     Raises
     ------
     InputError
-        For a model without observations, or an unknown group or part.
+        If the model has no observations, or the group or part is unknown.
     """
     shifts, size = _measured(model, group, part)
     subject = f"{part} of {SHIFTED[group]}"
@@ -114,7 +114,10 @@ def plot_residuals(model: NoiseModel, group: str = "localization", part: str = "
 
 @checked
 def plot_angles(model: NoiseModel, group: str = "localization") -> go.Figure:
-    """Directions of shifts with the four distributions of the paper's Fig. 10 and their AIC; see `plot_residuals`."""
+    """Plot directions of shifts with the four distributions of the paper's Fig. 10 and their AIC.
+
+    See `plot_residuals`.
+    """
     shifts, _ = _measured(model, group, "translation")
     angles = np.mod(shifts.angles, 2 * np.pi)
     if len(angles) < LEAST_SHOWN:
@@ -136,17 +139,17 @@ def plot_angles(model: NoiseModel, group: str = "localization") -> go.Figure:
 
 @checked
 def plot_opposition(model: NoiseModel) -> go.Figure:
-    """Angle between the two fragments of a whole with the model's Beta distribution, as densities (KαLOS Fig. 15).
+    """Plot the angle between two fragments of a whole with the model's Beta distribution, as densities (KαLOS Fig. 15).
 
     Parameters
     ----------
     model : NoiseModel
-        From `NoiseModel.fit`.
+        Fitted with `NoiseModel.fit`.
 
     Raises
     ------
     InputError
-        For a model without observations.
+        If the model has no observations.
     """
     shares, beta = observations_of(model).opposition, model.topology.opposition
     if len(shares) < LEAST_SHOWN:
@@ -157,7 +160,7 @@ def plot_opposition(model: NoiseModel) -> go.Figure:
     title = f"Fragments lie {180 * np.median(shares):.0f}° apart in the median; {fit}"
     bars = _densities(180 * shares, 0.0, 180.0, ANGLE_BINS)
     figure = _figure([bars], title, "angle between the fragments (degrees, from the centre of the whole)", "density")
-    edges = np.linspace(0, 1, ANGLE_BINS + 1)  # the density of each bar's range: at 180 degrees there may be none
+    edges = np.linspace(0, 1, ANGLE_BINS + 1)  # mean density of each bar; at 180 degrees it may be undefined
     expected = np.diff(distribution.cdf(edges)) * ANGLE_BINS / 180
     name = f"Beta({beta.alpha:.3g}, {beta.beta:.3g}), {model.provenance['topology.opposition'].source}"
     figure.add_trace(curve(90 * (edges[1:] + edges[:-1]), expected, OWN, name, width=3))
@@ -167,7 +170,7 @@ def plot_opposition(model: NoiseModel) -> go.Figure:
 
 @checked
 def plot_size_errors(model: NoiseModel, group: str = "localization", part: str = "width") -> go.Figure:
-    """Changes over the area, with the fitted trend and the medians of ten groups of annotations (Fig. 11)."""
+    """Plot changes by area, with the fitted trend and the medians of ten groups of annotations (Fig. 11)."""
     shifts, size = _measured(model, group, part)
     if len(size) < LEAST_SHOWN:
         return _empty(f"No changes: {len(size)} {SHIFTED[group]}")
@@ -191,7 +194,7 @@ def plot_size_errors(model: NoiseModel, group: str = "localization", part: str =
 
 
 def fidelity_title(found: Fidelity) -> str:
-    """Whether generated raters differ as the real ones do, in one line.
+    """Summarise in one line whether generated raters differ as the real ones do.
 
     Examples
     --------
@@ -209,7 +212,7 @@ def fidelity_title(found: Fidelity) -> str:
 
 @checked
 def plot_fidelity(found: Fidelity) -> go.Figure:
-    """Each quantity of generated raters in the interval of the real data, which lies from 0 to 1."""
+    """Plot each quantity of generated raters relative to the interval of the real data, scaled to 0 to 1."""
     width = np.where(found.high > found.low, found.high - found.low, 1.0)
     names = [FIDELITY_LABELS.get(str(name), str(name)) for name in found.quantity][::-1]
     band = go.Bar(
@@ -238,7 +241,7 @@ def plot_fidelity(found: Fidelity) -> go.Figure:
 
 
 def fidelity_rows(found: Fidelity) -> list[dict[str, str]]:
-    r"""A row for each quantity as people read it: ``quantity``, ``real`` with its interval, ``generated``, ``inside``.
+    r"""Return formatted rows by quantity: ``quantity``, ``real`` with its interval, ``generated``, ``inside``.
 
     Examples
     --------
@@ -257,7 +260,7 @@ def fidelity_rows(found: Fidelity) -> list[dict[str, str]]:
 
 
 def fit_rows(tests: FitTests) -> list[dict[str, str]]:
-    """Tests of fit as people read them: ``test``, ``model``, ``statistic``, ``p`` and ``note``."""
+    """Return formatted rows of tests of fit: ``test``, ``model``, ``statistic``, ``p`` and ``note``."""
     return text_rows(
         test=map(str, tests.test),
         model=map(str, tests.model),
@@ -268,7 +271,7 @@ def fit_rows(tests: FitTests) -> list[dict[str, str]]:
 
 
 def origin_rows(model: NoiseModel) -> list[dict[str, str]]:
-    """Where each distribution of a noise model is from: ``distribution``, ``source`` and ``reason``."""
+    """Return rows on the origin of each distribution of a noise model: ``distribution``, ``source``, ``reason``."""
     return [
         {"distribution": name, "source": origin.source, "reason": origin.reason}
         for name, origin in model.provenance.items()
@@ -277,12 +280,12 @@ def origin_rows(model: NoiseModel) -> list[dict[str, str]]:
 
 @checked
 def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
-    """Distribution functions of areas: unmatched against matched (Fig. 13), or wholes against others (Fig. 14).
+    """Plot distribution functions of areas: unmatched vs. matched (Fig. 13), or wholes vs. others (Fig. 14).
 
     Parameters
     ----------
     model : NoiseModel
-        From `NoiseModel.fit`.
+        Fitted with `NoiseModel.fit`.
     of : str
         ``"unmatched"`` or ``"parents"``.
     """
@@ -320,16 +323,16 @@ def plot_areas(model: NoiseModel, of: str = "unmatched") -> go.Figure:
 def plot_confusions(
     model: NoiseModel, similarity: ArrayLike | None = None, permutations: int = 999, seed: int = 0
 ) -> go.Figure:
-    """Which classes were taken for which (Fig. 12), and how alike they are where that is given, with Mantel's test.
+    """Plot class confusions (Fig. 12), and class similarities with Mantel's test if they are given.
 
     Parameters
     ----------
     model : NoiseModel
-        From `NoiseModel.fit`.
+        Fitted with `NoiseModel.fit`.
     similarity : (K, K), optional
-        Of each two classes.
+        Similarity of every two classes.
     permutations, seed : int
-        Of Mantel's test.
+        Options of Mantel's test.
     """
     seen = observations_of(model)
     alike = class_similarity(similarity, len(seen.categories))
@@ -370,7 +373,7 @@ def _measured(model: NoiseModel, group: str, part: str) -> tuple[Shifts, NDArray
 def _residual_density(
     found: ShiftFit, centre: ShiftFit, residual: NDArray[np.float64], area: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Density of residuals from the trend `centre`, by the distribution `found`, averaged over the areas there are."""
+    """Density of residuals from the trend `centre` by the distribution `found`, averaged over the given areas."""
     step = max(1, len(area) // CURVE_POINTS)
     trend = centre.intercept + centre.slope * np.sort(area)[::step]
     size = residual[:, None] + trend
@@ -378,7 +381,7 @@ def _residual_density(
 
 
 def _medians(found: ShiftFit, area: NDArray[np.float64], most: float) -> NDArray[np.float64]:
-    """The median change that a distribution gives for each area, up to `most`, by halving."""
+    """Median change of a distribution for each area, up to `most`, by bisection."""
     low, high = np.zeros_like(area), np.full_like(area, most)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -388,7 +391,7 @@ def _medians(found: ShiftFit, area: NDArray[np.float64], most: float) -> NDArray
 
 
 def _densities(values: NDArray[np.float64], low: float, high: float, bins: int = 60) -> go.Bar:
-    """Bars of density; what lies outside is counted in the total, and not shown."""
+    """Bars of density; values outside the range count in the total, but are not shown."""
     counts, edges = np.histogram(values, bins, (low, high))
     density = counts * bins / (len(values) * (high - low))
     hover, name = "%{customdata:,} at %{x:.3~g}", f"{len(values):,} observed"

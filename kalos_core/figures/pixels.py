@@ -1,11 +1,11 @@
-"""Plots of agreement about pixels: the tree of raters, the ratio over rater counts, raters against the consensus."""
+"""Plots of pixel agreement: tree of raters, shares by rater count, and raters vs. the consensus."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import scipy  # slow to import: each part is loaded when it is first used
+import scipy  # slow to import; submodules are loaded on first use
 
 from kalos_core.display import Numbers, alpha_text, number_of, p_text, percent_text, rater_colour, signed
 from kalos_core.errors import InputError
@@ -31,9 +31,9 @@ from kalos_core.text import MOST_LETTERS, names_shown
 
 
 def pixel_title(mean_f1: float | None, raters: str | int) -> str:
-    r"""How far raters agree about pixels, in one line; `smyth_note` is what to write below it.
+    r"""Summarise pixel agreement in one line; add `smyth_note` below it.
 
-    `raters` is how many there are, or, where they have no names, such as "4 to 7".
+    `raters` is the number of raters or, if they have no names, a range such as "4 to 7".
 
     Examples
     --------
@@ -46,7 +46,7 @@ def pixel_title(mean_f1: float | None, raters: str | int) -> str:
 
 
 def smyth_note(bound: float | None, notes: Sequence[str] = ()) -> str:
-    r"""Smyth's bound in a sentence or two, with its peculiarities: `PixelAgreement.smyth_notes`.
+    r"""Describe Smyth's bound in one or two sentences, with its limitations (`PixelAgreement.smyth_notes`).
 
     Examples
     --------
@@ -66,7 +66,7 @@ def smyth_note(bound: float | None, notes: Sequence[str] = ()) -> str:
 
 
 def tree_title(raters: Sequence[str], outliers: Sequence[bool]) -> str:
-    """Who stands out, in one line.
+    """Summarise outliers in one line.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def tree_title(raters: Sequence[str], outliers: Sequence[bool]) -> str:
 
 
 def ratio_title(ratio: Numbers) -> str:
-    r"""How much of what anybody marked all raters marked, in one line.
+    r"""Summarise in one line how many of the marked pixels all raters marked.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def ratio_title(ratio: Numbers) -> str:
 
 
 def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
-    """The raters closest to and furthest from the consensus, in one line.
+    """Summarise in one line which raters are closest to and furthest from the consensus.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
 def performance_dots(
     raters: Sequence[str], shares: Mapping[str, Numbers], title: str = "", axis: str = "share of pixels; κ"
 ) -> go.Figure:
-    """Each rater against the consensus: one row a rater, one dot a share.
+    """Plot each rater vs. the consensus, with one row for each rater and one dot for each share.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def performance_dots(
 
 
 def significance(p: float | None) -> str:
-    """What p says of a correlation, to be written after it; "" where there is none.
+    """Describe the significance of a correlation as a suffix; "" if p is undefined.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def significance(p: float | None) -> str:
 
 
 def correlation_title(names: Sequence[str], r: Numbers, p: Numbers = ()) -> str:
-    """Which property goes with agreement most, in one line.
+    """Summarise in one line which property is correlated with agreement most.
 
     Examples
     --------
@@ -180,12 +180,12 @@ def _check_names(result: PixelAgreement) -> None:
 
 @checked
 def plot_rater_tree(result: PixelAgreement) -> go.Figure:
-    """Ward's tree of raters on 1 - F1, those who stand out in another colour; each leaf is a point to click.
+    """Plot Ward's tree of raters on 1 - F1, with outliers highlighted; each leaf is a clickable point.
 
     Raises
     ------
     InputError
-        Where raters have no names (`raters_are_local`): nobody can stand out over images.
+        If raters have no names (`raters_are_local`), since there are no outliers across images.
     """
     _check_names(result)
     raters, outliers, tree = names_shown(result.raters), result.outliers.tolist(), result.linkage
@@ -215,7 +215,7 @@ def plot_rater_tree(result: PixelAgreement) -> go.Figure:
         "1 − F1 at which raters meet (Ward)",
         "",
         space["t"] + 55 + BAR_HEIGHT * max(len(raters), 3),
-        xaxis_range=[-0.03 * height, 1.05 * height],  # room for the leaves, which are points at 0
+        xaxis_range=[-0.03 * height, 1.05 * height],  # room for the leaves at 0
         yaxis={
             "tickmode": "array",
             "tickvals": list(range(len(raters))),
@@ -229,13 +229,13 @@ def plot_rater_tree(result: PixelAgreement) -> go.Figure:
 
 @checked
 def plot_ratio(result: PixelAgreement) -> go.Figure:
-    """Share of the marked pixels with at least n raters, over n (Lampert et al., Fig. 3)."""
+    """Plot the share of the marked pixels that at least n raters marked, by n (Lampert et al., Fig. 3)."""
     at, hover = range(1, len(result.ratio) + 1), "at least %{x} raters: %{y:.2%}"
     return framed(
         [curve(at, result.ratio, rater_colour(0), "", hover, mode="lines+markers")],
         ratio_title(result.ratio),
         "least number of raters",
-        "share of what anybody marked",
+        "share of all marked pixels",
         320,
         xaxis={"dtick": 1, "zeroline": False},
         yaxis_range=[0, 1.04],
@@ -244,12 +244,12 @@ def plot_ratio(result: PixelAgreement) -> go.Figure:
 
 @checked
 def plot_rater_performance(result: PixelAgreement) -> go.Figure:
-    """Each rater against the consensus of half of them, titled with the closest and the furthest.
+    """Plot each rater vs. the consensus of half of them, titled with the closest and the furthest.
 
     Raises
     ------
     InputError
-        Where raters have no names (`raters_are_local`).
+        If raters have no names (`raters_are_local`).
     """
     _check_names(result)
     return plot_performance(result.performance)
@@ -257,7 +257,7 @@ def plot_rater_performance(result: PixelAgreement) -> go.Figure:
 
 @checked
 def plot_performance(table: RaterPerformance) -> go.Figure:
-    """Each rater against a truth, titled with the closest and the furthest."""
+    """Plot each rater vs. a reference, titled with the closest and the furthest."""
     raters = table.raters.tolist()
     shares: dict[str, Numbers] = {label: getattr(table, name) for name, label in SHARES.items()}
     return performance_dots(raters, shares, performance_title(raters, table.kappa))
@@ -265,7 +265,7 @@ def plot_performance(table: RaterPerformance) -> go.Figure:
 
 @checked
 def plot_correlations(result: PixelAgreement) -> go.Figure:
-    """Correlation of agreement with properties of the images, titled with the strongest; what may be chance is pale."""
+    """Plot correlations of agreement with image properties, titled with the strongest; insignificant ones are pale."""
     found = result.correlations
     names, values, p = [each.name for each in found], [each.r for each in found], as_numbers([each.p for each in found])
     return value_bars(

@@ -1,4 +1,4 @@
-"""The figures of every class of results, by the names that `Result.plot` knows; the usual one of each stands first."""
+"""Figures of every result class, by the names used in `Result.plot`; the default figure is first."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ Plot = Callable[..., go.Figure]
 
 
 def values(value: str, name: str | None = None, **more: Any) -> Plot:
-    """`plot_values` of a column."""
+    """Return `plot_values` for a column."""
     return partial(figures.plot_values, value=value, name=name, **more)
 
 
 def with_ends(name: str, axis: str) -> Plot:
-    """The values of a table with the columns "value", "value_low" and "value_high", and their intervals."""
+    """Return a plot of a table with the columns "value", "value_low" and "value_high"."""
 
     def plot(result: Any) -> go.Figure:
         table = result.to_pandas()
@@ -56,12 +56,12 @@ def with_ends(name: str, axis: str) -> Plot:
 
 
 def histogram(value: str, **more: Any) -> Plot:
-    """`plot_histogram` of a column."""
+    """Return `plot_histogram` for a column."""
     return partial(figures.plot_histogram, value=value, **more)
 
 
 def counted(column: str, axis: str) -> Plot:
-    """How often each entry of a column of a result's `to_pandas` occurs."""
+    """Return a plot of the frequencies of entries in a column of a result's `to_pandas`."""
 
     def plot(result: Any) -> go.Figure:
         names, counts = np.unique(list(map(str, result.to_pandas().get(column, ()))), return_counts=True)
@@ -71,7 +71,7 @@ def counted(column: str, axis: str) -> Plot:
 
 
 def of(part: Callable[[Any], Any], plot: Plot) -> Plot:
-    """A figure of a part of a result."""
+    """Return a plot that draws a part of a result."""
 
     def drawn(result: Any, **options: Any) -> go.Figure:
         return plot(part(result), **options)
@@ -80,13 +80,13 @@ def of(part: Callable[[Any], Any], plot: Plot) -> Plot:
 
 
 def observed(model: noise.NoiseModel) -> go.Figure:
-    """How many observations stand behind each distribution of a noise model."""
+    """Plot the number of observations behind each distribution of a noise model."""
     rows = {name: origin.rows for name, origin in model.provenance.items()}
     return count_bars_of(rows, title_of(model), "observations")
 
 
 def rater_accuracies(result: consensus.ClassStaple) -> go.Figure:
-    """How likely each rater is right, by the confusions that STAPLE estimates."""
+    """Plot the probability that each rater is right, from the confusions estimated by STAPLE."""
     raters, shares, title = result.raters.tolist(), result.accuracy.tolist(), title_of(result)
     texts = [percent_text(share) for share in shares]
     return value_bars(raters, shares, axis="share of pixels", name="accuracy", title=title, hover=texts, texts=texts)
@@ -97,11 +97,11 @@ RANKED: dict[str, Plot] = {
     "tau": figures.plot_tau,
     "shared": figures.plot_shared_rankings,
 }
-"""The figures of `Rankings`."""
+"""Figures of `Rankings`."""
 
 
 def ranked(part: Callable[[Any], Any]) -> dict[str, Plot]:
-    """The figures of the rankings in a result."""
+    """Return the figures for the rankings in a result."""
     return {name: of(part, plot) for name, plot in RANKED.items()}
 
 
@@ -119,7 +119,7 @@ TABLES: dict[str, tuple[str, Plot]] = {
     "response": ("response", figures.plot_response),
     "loss": ("loss", figures.plot_loss),
 }
-"""Field of `Experiments` -> the name of its figure, and what draws it."""
+"""Field of `Experiments` -> name of its figure, and function that draws it."""
 
 PLOTS: Mapping[type, Mapping[str, Plot]] = {
     # agreement

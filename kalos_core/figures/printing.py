@@ -1,4 +1,4 @@
-"""Figures on paper: a white theme that can be read without colours, and files of figures."""
+"""Figures for print: a white theme that is readable without colours, and export to files."""
 
 from __future__ import annotations
 
@@ -20,49 +20,49 @@ INK, GRID = "#111111", "#D0D0D0"
 """Colours of text and lines, and of the grid."""
 
 GREYS = ("#B5B5B5", "#333333", "#DADADA", "#6E6E6E", "#949494", "#525252")
-"""Fills of bars and areas, told apart without a colour; the first lets whiskers be seen on it."""
+"""Greys of bars and areas; error bars are visible on the first."""
 
 PATTERNS = ("", "/", ".", "x", "\\", "-")
-"""Patterns of bars, one for each fill."""
+"""Patterns of bars, one for each grey."""
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-"""Lines."""
+"""Line styles."""
 
 SYMBOLS = ("circle", "square-open", "diamond", "triangle-up-open", "x", "star-open")
-"""Points."""
+"""Point symbols."""
 
 FONT = 12
-"""Points of text; other texts of a figure keep their ratio to it."""
+"""Font size in points; other texts of a figure keep their ratio to it."""
 
 TURNED = {"white": INK, "black": "white"}
-"""Colours of the texts of cells, on colours and on greys."""
+"""Text colours of cells for print, since the grey scale is inverted."""
 
 TEXTS = ("font", "tickfont", "textfont")
-"""Parts of a figure with the size of a text."""
+"""Parts of a figure with a font size."""
 
 IMAGES = ("png", "svg", "pdf")
-"""Kinds of files that kaleido draws."""
+"""File types that need kaleido."""
 
 MARKED = '<head><meta name="generator" content="kalos_core" />'
-"""In every HTML file that is written here, so that it is known where it would be replaced."""
+"""Marker in every HTML file written here, by which such files are recognised before they are replaced."""
 
 BROWSER = "install Chrome or Chromium, or run `plotly_get_chrome`"
-"""How to get the browser that kaleido draws with."""
+"""How to install the browser that kaleido needs."""
 
 
 @checked
 def print_theme(figure: go.Figure, font_scale: float = 1.0) -> go.Figure:
-    """A copy of a figure for print: white, dark text, and told apart in greys, too.
+    """Copy a figure for print: white, with dark text, and readable in greys.
 
-    Bars and stacked areas have greys and patterns, lines dashes, points symbols, heat maps a scale of greys. A line
-    that is dashed, and a point with a symbol, keep them; traces of one legend group look alike.
+    Bars and stacked areas get greys and patterns, lines get dashes, points get symbols, and heatmaps a grey scale.
+    Existing dashes and symbols are kept. Traces of one legend group look alike.
 
     Parameters
     ----------
     figure : plotly.graph_objects.Figure
-        It stays as it is.
+        Figure to copy; it is not changed.
     font_scale : float above 0
-        All text is so many times as large.
+        Factor for all font sizes.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def print_theme(figure: go.Figure, font_scale: float = 1.0) -> go.Figure:
     Raises
     ------
     InputError
-        For what is no figure, or a scale that is none.
+        If `figure` is not a figure, or `font_scale` is not a valid number.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def print_theme(figure: go.Figure, font_scale: float = 1.0) -> go.Figure:
         number = of_type.setdefault(trace.legendgroup or f"trace {place}", len(of_type))
         trace.update(_look(trace, number, dashes))
     printed.update_shapes(line_color=INK)
-    if any(trace.type == "heatmap" for trace in printed.data):  # their colours are dark for low values, greys for high
+    if any(trace.type == "heatmap" for trace in printed.data):  # colours are dark for low values, greys for high
         for text in printed.layout.annotations:
             if text.font.color in TURNED:
                 text.font.color = TURNED[text.font.color]
@@ -121,26 +121,26 @@ def save_figure(
     scale: float = 2.0,
     overwrite: bool = False,
 ) -> Path:
-    """Write a figure to a file: HTML always; PNG, SVG and PDF with kaleido, the extra ``figures``.
+    """Write a figure to a file; PNG, SVG and PDF need kaleido from the extra ``figures``, HTML does not.
 
     Parameters
     ----------
     figure : plotly.graph_objects.Figure
     path : path
-        Ends with ``.html``, ``.png``, ``.svg`` or ``.pdf``; its folder is made.
+        Must end with ``.html``, ``.png``, ``.svg`` or ``.pdf``; its folder is created.
     theme : str, optional
-        ``"print"`` for `print_theme`; by default the figure as it is, on white in images.
+        ``"print"`` for `print_theme`; by default the figure is unchanged, on white in images.
     font_scale : float
-        Of `print_theme`.
+        Option of `print_theme`.
     width, height : int, optional
-        Pixels; by default those of the figure, and 700 x 450.
+        Size in pixels; by default that of the figure, or 700 x 450.
     scale : float
-        Pixels of a PNG for one of the figure.
+        Pixels of a PNG for each pixel of the figure.
     overwrite : bool
-        Replace a file that is there. One in HTML that this function wrote is always replaced.
+        Replace an existing file. HTML files written by this function are always replaced.
 
-        Patterns make a PDF large, as each bar holds one as an image: for print, one or two kinds of bars have none
-        there.
+        Patterns make a PDF large, since each bar stores one as an image. With the print theme, PDFs with one or two
+        bar traces therefore have none.
 
     Returns
     -------
@@ -149,9 +149,9 @@ def save_figure(
     Raises
     ------
     InputError
-        For what is no figure, an unknown ending or theme.
+        If `figure` is not a figure, or the file extension or theme is unknown.
     KalosError
-        Where kaleido or its browser is missing; the message says how to get it.
+        If kaleido or its browser is missing; the message says how to install it.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def save_figure(
     }
     try:
         content = figure.to_image(kind, **sizes)
-    except Exception as error:  # of kaleido, plotly or the browser, by its version
+    except Exception as error:  # from kaleido, plotly or the browser, depending on the version
         if "chrome" not in str(error).lower() and "browser" not in str(error).lower():
             raise
         raise KalosError(f"{target.name}: kaleido found no browser: {BROWSER}, or save as .html") from error
@@ -213,7 +213,7 @@ def _scale_fonts(figure: go.Figure, scale: float) -> None:
 
 
 def _kind(trace: Any) -> str:
-    """The kind of a trace; traces of one kind are numbered together. Areas and edges are no lines."""
+    """Kind of a trace, for numbering traces of one kind. Areas and edges do not count as lines."""
     if trace.type != "scatter" or trace.stackgroup:
         return f"{trace.type} {trace.stackgroup if trace.type == 'scatter' else ''}"
     mode = trace.mode or "lines"
@@ -221,7 +221,7 @@ def _kind(trace: Any) -> str:
 
 
 def _look(trace: Any, number: int, dashes: Sequence[str]) -> Layout:
-    """The style that tells a trace apart from others of its kind."""
+    """Style that distinguishes a trace from others of its kind."""
     at = number % len(GREYS)
     if trace.type in ("bar", "histogram", "box"):
         look: Layout = {"marker": {"color": GREYS[at], "line": {"color": INK, "width": 1}}}

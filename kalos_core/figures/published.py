@@ -1,4 +1,4 @@
-"""Published values to compare one's own with: what others found, on which data, and how."""
+"""Published values for comparison, with their data and methods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PEER = "public package kalos 0.8.0"
 
 @dataclass(frozen=True)
 class PublishedAlpha:
-    """A mean alpha over images that was published, with what it depends on.
+    """Published mean alpha over images, with its configuration.
 
     Parameters
     ----------
@@ -25,11 +25,11 @@ class PublishedAlpha:
     alpha : float
         Mean over images.
     printed : str
-        The configuration as its source prints it; there τ is the largest distance, 1 - τ_s (KαLOS §14).
+        Configuration as printed in the source, where τ is the largest distance, 1 - τ_s (KαLOS §14).
     source : str
-        Where it stands.
+        Publication and section.
     note : str
-        What else the value depends on.
+        Further dependencies of the value.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class PublishedAlpha:
 
     @property
     def notation(self) -> str:
-        """As results print theirs."""
+        """Notation as printed by results."""
         return AgreementSettings.of({"similarity": self.similarity, "threshold": self.threshold}).notation
 
 
@@ -105,12 +105,12 @@ PUBLISHED_ALPHAS = (
         "200 images, 2 raters",
     ),
 )
-"""Mean alphas, each with its configuration: values of different configurations are not comparable."""
+"""Published mean alphas with their configurations; values of different configurations are not comparable."""
 
 
 @dataclass(frozen=True)
 class PublishedCalibration:
-    """A calibration that was published: where chance begins, and how well a similarity tells it from agreement.
+    """Published calibration: distance at which chance begins, and separation from agreement.
 
     Parameters
     ----------
@@ -118,14 +118,14 @@ class PublishedCalibration:
     similarity : str
         Name in `SIMILARITIES`.
     tau : float
-        The distance τ*, as printed; the threshold τ*_s is 1 - τ*.
+        Distance τ*, as printed; the threshold τ*_s is 1 - τ*.
     ks : float
         Largest gap between the distributions of observed and expected distance, as printed.
     source : str
     tau_interval, ks_interval : (low, high)
-        95 % bootstrap over images, as printed; NaN where none is.
+        95 % bootstrap interval over images, as printed; NaN if there is none.
     note : str
-        What the value is, where it is not where two densities cross.
+        Definition of the value, if it is not the crossing of two densities.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class PublishedCalibration:
 
     @property
     def threshold(self) -> float:
-        """Least similarity, τ*_s."""
+        """Least similarity τ*_s."""
         return 1 - self.tau
 
 
@@ -160,4 +160,4 @@ PUBLISHED_CALIBRATIONS = (
     PublishedCalibration("LIDC-IDRI", "volume_iou", 0.50, 0.7237, f"{KALOS_PAPER} §14.2", note=AT_LARGEST_GAP),
     PublishedCalibration("MARS", "pose", 0.08, 0.7630, f"{KALOS_PAPER} §14.3", note=AT_LARGEST_GAP),
 )
-"""Calibrations as the paper prints them."""
+"""Calibrations as printed in the paper."""

@@ -1,4 +1,4 @@
-"""Plots of rankings: ranks under each reference, how alike the references rank, and a detector's curves."""
+"""Plots of rankings: ranks under each reference, similarity of references, and a detector's curves."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ from kalos_core.ranking import (
 from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
-"""How curves of another kind are told apart."""
+"""Dash patterns for curves of another kind."""
 
 PRECISION_AT = "recall %{x:.3f}, precision %{y:.3f}"
-"""Template of a point of a curve."""
+"""Hover template of a point of a curve."""
 
 ROOM_FOR_NAMES = 50
-"""Letters that have room below a chart, were all names as long as the longest; more are written at a slant."""
+"""Characters that fit below a chart if all names are as long as the longest; longer names are slanted."""
 
 RANK_HEIGHT = 32
-"""Pixels from one rank to the next."""
+"""Distance of ranks in pixels."""
 
 
 def ranking_title(rankings: Rankings) -> str:
-    """Whether the best depends on the reference, in one line.
+    """Summarise in one line whether the best model depends on the reference.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def ranking_title(rankings: Rankings) -> str:
 
 
 def rank_text(rankings: Rankings, reference: int, model: int) -> str:
-    """A value and its rank, with its interval and how often it is best where images were drawn again.
+    """Format a value with its rank, interval and share of bootstrap draws in which it is best.
 
     Examples
     --------
@@ -118,18 +118,18 @@ def bump_chart(
     title: str = "",
     intervals: NDArray[np.float64] | None = None,
 ) -> go.Figure:
-    """A line for each model through its ranks under the references, side by side; the best is on top.
+    """Plot a line for each model through its ranks under the references; rank 1 is on top.
 
     Parameters
     ----------
     references, models : (T,), (S,) str
     ranks, values : (T, S) float64
-        Ranks, and what they are of; NaN where undefined, which leaves a gap.
+        Ranks and their values; NaN where undefined, which leaves a gap.
     measure : str
-        What the values are.
+        Name of the values.
     title : str
     intervals : (T, S, 2) float64, optional
-        Of the values; NaN without one.
+        Intervals of the values; NaN without one.
     """
     references = names_shown(references)
     models = names_shown(models)
@@ -173,7 +173,7 @@ def bump_chart(
 
 @checked
 def plot_ranking(rankings: Rankings) -> go.Figure:
-    """The ranks of a result, titled with what they depend on."""
+    """Plot the ranks of a result, titled with the finding."""
     return bump_chart(
         rankings.truths.tolist(),
         rankings.systems.tolist(),
@@ -186,7 +186,7 @@ def plot_ranking(rankings: Rankings) -> go.Figure:
 
 
 def tau_title(references: Sequence[str], tau: Matrix) -> str:
-    """How alike references rank, in one line.
+    """Summarise in one line how similar the rankings of references are.
 
     Examples
     --------
@@ -210,14 +210,14 @@ def tau_title(references: Sequence[str], tau: Matrix) -> str:
 
 @checked
 def plot_tau(rankings: Rankings) -> go.Figure:
-    """Kendall's tau between the rankings under every two references, titled with the finding; the diagonal is empty."""
+    """Plot Kendall's tau between the rankings of every two references, titled with the finding; empty diagonal."""
     references, values = rankings.truths.tolist(), as_matrix(rankings.tau)
     np.fill_diagonal(values, np.nan)
     return square_heatmap(references, values, "Kendall's τ", tau_title(references, rankings.tau))
 
 
 def concordance_title(result: Concordance) -> str:
-    """Which references give concordant rankings, in one line.
+    """Summarise in one line which references give concordant rankings.
 
     Examples
     --------
@@ -241,9 +241,9 @@ def concordance_title(result: Concordance) -> str:
 
 @checked
 def plot_concordance(result: Concordance) -> go.Figure:
-    """Distance of the rankings under every two references above the diagonal, and its p below, titled with the verdict.
+    """Plot distances of rankings for every two references, with p-values below the diagonal, titled with the finding.
 
-    Of both directions the greater is shown.
+    Shows the greater value of both directions.
     """
     distance, p = (np.maximum(values, values.T) for values in (result.distance, result.p))
     values = np.where(np.triu(np.ones_like(p), 1) > 0, distance, p)
@@ -252,10 +252,10 @@ def plot_concordance(result: Concordance) -> go.Figure:
 
 
 def bounds_title(detectors: Sequence[str], bounds: Intervals, outside: int = 0, compared: int | None = None) -> str:
-    """Which detectors the labels can tell apart, and how often the bounds fail, in one line.
+    """Summarise in one line which detectors the labels can distinguish, and how often the bounds fail.
 
-    `outside` is how many areas under single raters lie outside the bounds, so that the bounds are too narrow; of how
-    many that is, `compared` says.
+    `outside` is the number of areas under single raters outside the bounds, which shows that the bounds are too narrow.
+    `compared` is the total number of these areas.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def bounds_bars(
     areas: NDArray[np.float64],
     title: str = "",
 ) -> go.Figure:
-    """The bounds of each detector's area as bars, and a tick for its area under each rater.
+    """Plot the bounds of each detector's area as bars, with a tick for its area under each rater.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def bounds_bars(
 
 @checked
 def plot_bounds(result: DetectorRanking) -> go.Figure:
-    """The bounds of every detector of a result, titled with who can be told apart."""
+    """Plot the bounds of every detector of a result, titled with the finding."""
     detectors, of_rater = result.detectors.tolist(), np.isin(result.truths, result.raters)
     return bounds_bars(
         detectors,
@@ -342,7 +342,7 @@ def plot_bounds(result: DetectorRanking) -> go.Figure:
 
 
 def shared_title(shared: Sequence[SharedRanking]) -> str:
-    """How many rankings there are, in one line.
+    """Summarise in one line how many distinct rankings there are.
 
     Examples
     --------
@@ -370,7 +370,7 @@ def shared_title(shared: Sequence[SharedRanking]) -> str:
 
 @checked
 def plot_shared_rankings(rankings: Rankings) -> go.Figure:
-    """The different rankings side by side (Lampert et al., Table IV), each with how many references give it."""
+    """Plot the distinct rankings (Lampert et al., Table IV), each with the number of references that give it."""
     shared = shared_rankings(rankings)
     models = list(dict.fromkeys(str(name) for each in shared for name in each.systems))
     ranks = np.full((len(shared), len(models)), np.nan)
@@ -388,7 +388,7 @@ def plot_shared_rankings(rankings: Rankings) -> go.Figure:
 
 
 def detector_correlation_title(detectors: Sequence[str], cco: Numbers, cci: Numbers) -> str:
-    """Which detector's output goes with agreement most, in one line.
+    """Summarise in one line which detector's output is correlated with agreement most.
 
     Examples
     --------
@@ -407,15 +407,15 @@ def detector_correlation_title(detectors: Sequence[str], cco: Numbers, cci: Numb
 
 @checked
 def plot_detector_correlations(result: DetectorRanking) -> go.Figure:
-    """Correlation of each detector's output with agreement, on what anybody marked and on all (Lampert, Table III).
+    """Plot correlations of detector output with agreement, on marked pixels and all (Lampert et al., Table III).
 
-    An empty dot is not significant at 99 %. A detector whose CCI is far below its CCO raises false alarms. The title
-    names the detector that goes with agreement most.
+    Empty dots are not significant at 99 %. A detector with a CCI far below its CCO raises false alarms. The title names
+    the detector with the highest correlation.
     """
     table = result.by_detector()
     detectors = names_shown(result.detectors)
     dots = []
-    for number, (name, column) in enumerate((("where anybody marked (CCO)", "cco"), ("whole image (CCI)", "cci"))):
+    for number, (name, column) in enumerate((("marked pixels (CCO)", "cco"), ("whole image (CCI)", "cci"))):
         values, chance = as_numbers(table[column].tolist()), as_numbers(table[f"{column}_p"].tolist())
         texts = [
             f"<b>{detector}</b>, {name}: r {signed(value)}{significance(share)}"
@@ -431,7 +431,7 @@ def plot_detector_correlations(result: DetectorRanking) -> go.Figure:
 
 
 def curves_title(detector: str, areas: Numbers) -> str:
-    """How far a detector's area depends on the reference, in one line.
+    """Summarise in one line how much a detector's area depends on the reference.
 
     Examples
     --------
@@ -459,15 +459,15 @@ def precision_curves(
     dashed: Sequence[bool] = (),
     title: str = "",
 ) -> go.Figure:
-    """Precision averaged over skew, over recall: one curve for each reference of a detector, or the other way round.
+    """Plot precision averaged over skew by recall: one curve for each reference of a detector, or vice versa.
 
     Parameters
     ----------
     names : (n,) str
     recall, precision : (P,), (n, P)
-        As from `DetectorRanking.sampled`.
+        As returned by `DetectorRanking.sampled`.
     areas : (n,)
-        Shown beside the names; a curve whose area is undefined is left out.
+        Shown after the names; curves with an undefined area are omitted.
     dashed : (n,) bool, optional
         Curves of another kind, such as those under estimated references.
     title : str
@@ -490,7 +490,7 @@ def _over_recall(traces: Sequence[go.Scatter], title: str, y: str, entries: int,
 
 @checked
 def plot_curves(result: DetectorRanking, detector: str | None = None) -> go.Figure:
-    """The curves of one detector under every reference, titled with their span; estimated references are dashed."""
+    """Plot the curves of one detector under every reference, titled with their range; estimates are dashed."""
     detector = str(result.detectors[0]) if detector is None else detector
     column = _column(result, detector)
     recall, precision = result.sampled()
@@ -505,7 +505,7 @@ def plot_curves(result: DetectorRanking, detector: str | None = None) -> go.Figu
 
 
 def agreement_curves_title(detector: str, areas: Numbers) -> str:
-    """Whether a detector does better where more raters agree, in one line; areas at ascending thresholds.
+    """Summarise in one line whether a detector is better where more raters agree; areas are by ascending threshold.
 
     Examples
     --------
@@ -526,12 +526,12 @@ def agreement_curves_title(detector: str, areas: Numbers) -> str:
 
 @checked
 def plot_agreement_curves(result: DetectorRanking, detector: str | None = None) -> go.Figure:
-    """The curves of one detector at growing thresholds of agreement, the darker the higher (Lampert et al., Fig. 5).
+    """Plot the curves of one detector by threshold of agreement, darker for higher ones (Lampert et al., Fig. 5).
 
     Raises
     ------
     InputError
-        Where the ranking has no thresholds of agreement: `DetectorAccumulator(shares="all")` counts them.
+        If the ranking has no thresholds of agreement; use `DetectorAccumulator(shares="all")`.
     """
     from plotly.colors import sample_colorscale
 
@@ -551,7 +551,7 @@ def plot_agreement_curves(result: DetectorRanking, detector: str | None = None) 
 
 
 def reference_title(reference: str, detectors: Sequence[str], areas: Numbers) -> str:
-    """How detectors rank under one reference, in one line.
+    """Summarise the ranking of detectors under one reference in one line.
 
     Examples
     --------
@@ -571,7 +571,7 @@ def reference_title(reference: str, detectors: Sequence[str], areas: Numbers) ->
 
 @checked
 def plot_reference(result: DetectorRanking, reference: str | None = None) -> go.Figure:
-    """The curves of all detectors under one reference, titled with their ranking (Lampert et al., Fig. 6)."""
+    """Plot the curves of all detectors under one reference, titled with their ranking (Lampert et al., Fig. 6)."""
     reference = str(result.truths[0]) if reference is None else reference
     row = index_of(result.truths.tolist(), reference, "reference")
     recall, precision = result.sampled()
@@ -581,7 +581,7 @@ def plot_reference(result: DetectorRanking, reference: str | None = None) -> go.
 
 
 def boundaries_title(detectors: Sequence[str], ods: Numbers, ois: Numbers) -> str:
-    """The best detector of boundaries, in one line.
+    """Summarise the best boundary detector in one line.
 
     Examples
     --------
@@ -599,7 +599,7 @@ def boundaries_title(detectors: Sequence[str], ods: Numbers, ois: Numbers) -> st
 
 @checked
 def plot_boundary_evaluation(result: BoundaryEvaluation) -> go.Figure:
-    """Precision over recall of boundaries as the threshold falls, the ODS marked; titled with the best detector."""
+    """Plot boundary precision by recall for falling thresholds, with the ODS marked; titled with the best detector."""
     table = result.by_detector()
     detectors, traces = result.detectors.tolist(), []
     for number, name in enumerate(detectors):

@@ -1,4 +1,4 @@
-"""Plots of raters: what each one does to agreement, who agrees with whom, who agrees with themselves."""
+"""Plots of raters: their effect on agreement, agreement between raters, and self-agreement."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kalos_core.text import MOST_LETTERS, names_shown
 
 
 def vitality_title(raters: Sequence[str], vitality: Numbers, intervals: Numbers | None = None) -> str:
-    r"""Vitality in one line; a rater whose interval has 0 in it only *may* be what it says.
+    r"""Summarise vitality in one line; for intervals that include 0, the wording is tentative.
 
     Examples
     --------
@@ -57,9 +57,9 @@ def vitality_title(raters: Sequence[str], vitality: Numbers, intervals: Numbers 
 
 @checked
 def plot_vitality(result: RaterVitality, selected: str | None = None) -> go.Figure:
-    """Alpha with all raters minus alpha without one, for each rater, from a line at zero; a selected one stands out.
+    """Plot vitality of each rater, alpha with all raters minus alpha without one; a selected one stands out.
 
-    It is the mean per image, the paper's primary score (§3.3, §13); the hover text has that of all units, too.
+    Shows the mean over images, the paper's primary score (§3.3, §13); the hover text also has that of all units.
     """
     raters, values, ends = result.rater.tolist(), result.vitality, result.vitality_interval
     whole = [f"<br>over all units {signed(value)}" for value in result.global_rematched]
@@ -80,7 +80,7 @@ def plot_vitality(result: RaterVitality, selected: str | None = None) -> go.Figu
 
 
 def collaboration_title(raters: Sequence[str], alpha: Matrix) -> str:
-    """Collaboration in one line.
+    """Summarise collaboration in one line.
 
     Examples
     --------
@@ -101,9 +101,9 @@ def collaboration_title(raters: Sequence[str], alpha: Matrix) -> str:
 
 @checked
 def plot_collaboration(result: Collaboration) -> go.Figure:
-    """Alpha of each two raters, in the order of the clusters, so that raters who agree stand next to each other.
+    """Plot alpha of every two raters in cluster order, so that raters who agree are adjacent.
 
-    The mean over images stands above the diagonal, alpha of all units of two raters in one matrix below it.
+    The mean over images is above the diagonal, the alpha of all units of two raters in one matrix below it.
     """
     values, _ = result.side_by_side
     title = collaboration_title(result.raters.tolist(), result.alpha)
@@ -112,7 +112,7 @@ def plot_collaboration(result: Collaboration) -> go.Figure:
 
 
 def session_title(names: Sequence[str], alpha: Numbers) -> str:
-    """Agreement of raters with themselves in one line.
+    """Summarise self-agreement of raters in one line.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def session_title(names: Sequence[str], alpha: Numbers) -> str:
 
 
 def team_title(sessions: Sequence[str], alpha: Numbers) -> str:
-    """Agreement of all raters within each session in one line.
+    """Summarise agreement of all raters within each session in one line.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def team_title(sessions: Sequence[str], alpha: Numbers) -> str:
 
 
 def _best_and_least(names: Sequence[str], alpha: Numbers) -> tuple[tuple[str, str], tuple[str, str]] | None:
-    """The names with the highest and the lowest alpha, each with it; None where all are undefined."""
+    """Names with the highest and the lowest alpha, with their values; None if all are undefined."""
     values = as_numbers(alpha)
     found = extremes(values)
     if found is None:
@@ -159,18 +159,18 @@ def _best_and_least(names: Sequence[str], alpha: Numbers) -> tuple[tuple[str, st
 
 @checked
 def plot_intra_rater(result: IntraRater) -> go.Figure:
-    """How far raters agree with themselves, titled with the finding."""
+    """Plot self-agreement of raters, titled with the finding."""
     return _plot_sessions(result.person.tolist(), result, session_title, "mean alpha across own sessions")
 
 
 @checked
 def plot_team(result: TeamAgreement) -> go.Figure:
-    """How far all raters agree in each session, titled with the finding."""
+    """Plot agreement of all raters in each session, titled with the finding."""
     return _plot_sessions(result.session.tolist(), result, team_title, "mean alpha within the session")
 
 
 def _plot_sessions(names: Sequence[str], result: Estimates, title: Callable[..., str], axis: str) -> go.Figure:
-    """Alpha of each rater across their sessions, or of the team in each session."""
+    """Plot alpha of each rater across their sessions, or of the team in each session."""
     return value_bars(
         names,
         result.alpha,

@@ -1,4 +1,4 @@
-"""Localization sensitivity: how agreement changes with the least similarity at which two annotations correspond."""
+"""Plots of localization sensitivity: agreement by similarity threshold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BAND = "rgba(128, 128, 128, 0.25)"
 
 
 def sensitivity_title(delta: float | None, anchor: float, strict: float, interval: Numbers = (None, None)) -> str:
-    r"""A sensitivity in one line: `delta` is alpha at the anchor minus alpha at the strict threshold.
+    r"""Summarise a sensitivity in one line; `delta` is alpha at the anchor minus alpha at the strict threshold.
 
     Examples
     --------
@@ -48,9 +48,9 @@ def sensitivity_title(delta: float | None, anchor: float, strict: float, interva
 
 @checked
 def plot_sensitivity(result: Sensitivity) -> go.Figure:
-    """Mean alpha over the least similarity, its interval as a grey band; anchor and strict threshold marked.
+    """Plot mean alpha by similarity threshold, with its interval as a grey band; anchor and strict threshold marked.
 
-    The title says how much alpha falls from the anchor to the strict threshold.
+    The title gives the decrease of alpha from the anchor to the strict threshold.
     """
     x, y, ends = result.threshold, result.alpha, result.alpha_interval
     low, high = value_range(y, ends)

@@ -1,4 +1,4 @@
-"""Plots of sparse agreement: how it settles while annotations arrive, and what fewer of them would have shown."""
+"""Plots of sparse agreement: convergence with incoming annotations, and the effect of fewer annotations."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from kalos_core.sparse import Independence, RemovalExperiment, RunningCurve
 from kalos_core.sparse.independence import SUSPECT
 
 SPA_COLOUR, ALPHA_COLOUR = OWN, "#0072B2"
-"""Agreement as it is, and corrected for chance."""
+"""Colours of agreement without and with correction for chance."""
 
 
 def running_title(annotations: Sequence[int], spa: Numbers, interval: Intervals, narrow_from: int | None) -> str:
-    r"""A running curve in one line.
+    r"""Summarise a running curve in one line.
 
     Examples
     --------
@@ -49,9 +49,9 @@ def running_title(annotations: Sequence[int], spa: Numbers, interval: Intervals,
 
 @checked
 def plot_running(result: RunningCurve, width: float | None = None) -> go.Figure:
-    """Sparse agreement and alpha over the number of annotations, with their intervals as bands.
+    """Plot sparse agreement and alpha by number of annotations, with their intervals as bands.
 
-    A dotted line stands where the interval becomes narrower than a width.
+    A dotted line marks where the interval becomes narrower than `width`.
     """
     x, step = result.annotations, None if width is None else result.narrow_from(width)
     lines = []
@@ -75,7 +75,7 @@ def plot_running(result: RunningCurve, width: float | None = None) -> go.Figure:
 
 @checked
 def plot_removal(result: RemovalExperiment) -> go.Figure:
-    """Variance of sparse agreement over annotations, removed anywhere and in equal numbers per item (Figure 6)."""
+    """Plot variance of sparse agreement by annotations, removed at random and in equal numbers per item (Figure 6)."""
     curves = [
         _variances(items * number, variance, rater_colour(row), f"{number} per item")
         for row, (number, items, variance) in enumerate(
@@ -92,7 +92,7 @@ def plot_removal(result: RemovalExperiment) -> go.Figure:
 
 @checked
 def plot_weights(result: RemovalExperiment) -> go.Figure:
-    """Variance under each weight minus that under equal weights (Figure 7): below the line is better."""
+    """Plot variance under each weight minus that under equal weights (Figure 7); negative values are better."""
     gaps = result.against_flat
     curves = [
         curve(result.annotations, gap, rater_colour(number), name, "%{y:.2e}", extra="")
@@ -105,7 +105,7 @@ def plot_weights(result: RemovalExperiment) -> go.Figure:
 
 
 def independence_title(rho: float | None, p: float | None) -> str:
-    """Whether agreement depends on the number of annotations, in one line.
+    """Summarise in one line whether agreement depends on the number of annotations.
 
     Examples
     --------
@@ -123,9 +123,9 @@ def independence_title(rho: float | None, p: float | None) -> str:
 
 @checked
 def plot_independence(result: Independence) -> go.Figure:
-    """Mean agreement of the items with each number of annotations, which is level where sparse agreement is unbiased.
+    """Plot mean agreement by number of annotations of an item; it is constant if sparse agreement is unbiased.
 
-    Dots are as large as they have items; bars reach 1.96 standard errors, so that one in twenty misses by chance.
+    Dot sizes show numbers of items; bars are 1.96 standard errors, so one in twenty misses by chance.
     """
     error = 1.96 * result.deviation / np.sqrt(result.items)
     texts = [
@@ -156,7 +156,7 @@ def _variances(
     width: float | None = None,
     **more: Any,
 ) -> go.Scatter:
-    positive = np.where(variance > 1e-18, variance, np.nan)  # of all annotations there is no variance but rounding
+    positive = np.where(variance > 1e-18, variance, np.nan)  # with all annotations, variance is only rounding error
     hover = "%{x:,.0f} annotations: variance %{y:.2e}"
     return curve(x, positive, colour, name, hover, width=width, mode="lines+markers", extra="", **more)
 
@@ -171,6 +171,6 @@ def _curves(traces: Sequence[go.Scatter], x: str, y: str, title: str) -> go.Figu
         xaxis_zeroline=False,
         yaxis={"zeroline": False, "exponentformat": "e"},
         margin_l=70,
-        showlegend=True,  # the App draws none by default
+        showlegend=True,  # the App hides it by default
         legend=LEGEND_BELOW,
     )

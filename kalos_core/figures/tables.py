@@ -19,14 +19,14 @@ from kalos_core.results import Result
 from kalos_core.text import shown
 
 MOST_BARS = 40
-"""Rows of a table that have a bar."""
+"""Greatest number of rows with a bar."""
 
 TITLE_LETTERS = 110
-"""Of a title, which is the first line of the headline of a result."""
+"""Greatest length of a title, which is the first line of the headline of a result."""
 
 
 def count_bars_of(counts: Mapping[str, int], title: str = "", axis: str = "count") -> go.Figure:
-    """A bar for each count, at most `MOST_BARS` of them.
+    """Plot a bar for each count, at most `MOST_BARS`.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def count_bars_of(counts: Mapping[str, int], title: str = "", axis: str = "count
 
 @checked
 def plot_counts(result: Any, axis: str = "count") -> go.Figure:
-    """The counts of a result (`counts`, a mapping or a method that returns one), titled with its headline.
+    """Plot the counts of a result (`counts`, a mapping or a method that returns one), titled with its headline.
 
     Examples
     --------
@@ -60,17 +60,17 @@ def plot_counts(result: Any, axis: str = "count") -> go.Figure:
 
 @checked
 def plot_values(result: Result, value: str, name: str | None = None, *, axis: str = "") -> go.Figure:
-    """A bar for each of the first rows of a result's table: the values of one column, named by another.
+    """Plot a bar for each of the first rows of a result's table: values of one column, named by another.
 
     Parameters
     ----------
     result : Result
     value : str
-        A column of numbers.
+        Numeric column.
     name : str, optional
-        A column of names; without one rows are numbered.
+        Column of names; without it, rows are numbered.
     axis : str
-        Name of the axis, by default that of the column.
+        Axis title; by default the name of the column.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def plot_values(result: Result, value: str, name: str | None = None, *, axis: st
     Raises
     ------
     InputError
-        For a column that the table does not have.
+        If the table does not have the column.
 
     Examples
     --------
@@ -104,20 +104,20 @@ def plot_values(result: Result, value: str, name: str | None = None, *, axis: st
 
 @checked
 def plot_histogram(result: Result, value: str, *, axis: str = "", bins: int = 20) -> go.Figure:
-    """How the values of a column of a result's `to_pandas` are distributed, titled with the headline.
+    """Plot the distribution of values in a column of a result's `to_pandas`, titled with the headline.
 
     Parameters
     ----------
     result : Result
     value : str
-        A column of numbers; undefined ones are left out.
+        Numeric column; undefined values are left out.
     axis : str
     bins : int
 
     Raises
     ------
     InputError
-        For a column that the table does not have.
+        If the table does not have the column.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def plot_histogram(result: Result, value: str, *, axis: str = "", bins: int = 20
 
 
 def text_rows(**columns: Iterable[str]) -> list[dict[str, str]]:
-    """Columns of texts as rows, which panels and summaries take.
+    """Convert columns of texts to rows, for panels and summaries.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def text_rows(**columns: Iterable[str]) -> list[dict[str, str]]:
 
 
 def title_of(result: Any) -> str:
-    """The first line of a headline as a title."""
+    """Return the first line of a headline, shortened to a title."""
     first = result.headline.splitlines()
     return shown(first[0], TITLE_LETTERS) if first else ""
 

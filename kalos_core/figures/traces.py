@@ -1,4 +1,4 @@
-"""One builder a form of plot: curves, points, bands and histograms, with the text that the mouse shows."""
+"""Builders for each form of plot: curves, points, bands and histograms, with hover texts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kalos_core.figures.common import NEUTRAL, Layout, as_numbers, as_plain
 from kalos_core.figures.late import go
 
 Values: TypeAlias = Sequence[Any] | NDArray[Any]
-"""Numbers, None or NaN where undefined, or names."""
+"""Numbers (None or NaN where undefined) or names."""
 
 NO_NAME = "<extra></extra>"
-"""Keeps the name of a trace out of its hover text."""
+"""Hides the name of a trace in its hover text."""
 
 
 def curve(
@@ -31,7 +31,7 @@ def curve(
     extra: str = NO_NAME,
     **more: Any,
 ) -> go.Scatter:
-    """A line through (n,) points, with a gap where y is undefined.
+    """Create a line through points (n,), with gaps where y is undefined.
 
     Parameters
     ----------
@@ -39,15 +39,15 @@ def curve(
     colour : str
     name : str, optional
     hover : str
-        Template of the hover text; without it, and without texts, there is none.
+        Template of the hover text; no hover text without it and without `texts`.
     texts : (n,), optional
-        Customdata of the hover text, which is the text itself without a template.
+        Custom data for the template, or the hover text itself without a template.
     width : float, optional
     dash : str, optional
     extra : str
-        What plotly shows next to the hover text.
+        Text that plotly shows next to the hover text.
     **more
-        Of the trace.
+        Further properties of the trace.
     """
     line = {"color": colour, "width": width, "dash": dash}
     given = {"mode": "lines", "line": line, "name": name, **_hover(hover, texts, extra), **more}
@@ -66,14 +66,14 @@ def points(
     symbol: str | Sequence[str] | None = None,
     **more: Any,
 ) -> go.Scatter:
-    """A mark at each of (n,) points; `hover` and `texts` as in `curve`."""
+    """Create markers at points (n,); `hover` and `texts` as in `curve`."""
     marker = {"color": colour, "size": size, "symbol": symbol}
     given = {"mode": "markers", "marker": marker, "name": name, **_hover(hover, texts, NO_NAME), **more}
     return go.Scatter(x=as_plain(as_numbers(x)), y=np.asarray(y).tolist(), **given)
 
 
 def interval_band(x: NDArray[Any], ends: NDArray[np.float64], colour: str, name: str, **more: Any) -> go.Scatter:
-    """The (n, 2) intervals at (n,) places as one closed outline, without those that are undefined."""
+    """Create a band of intervals (n, 2) at positions (n,) as one closed outline, without undefined ones."""
     known = np.isfinite(ends).all(axis=1) & np.isfinite(x)
     there = x[known].tolist()
     given = {"fill": "toself", "fillcolor": colour, "line": {"width": 0}, "mode": "lines", "hoverinfo": "skip", **more}
@@ -93,7 +93,7 @@ def histogram(
     share: float = 1.0,
     **more: Any,
 ) -> go.Bar:
-    """Bars of (n,) heights between (n + 1,) edges, each as wide as a share of its bin."""
+    """Create bars of heights (n,) between edges (n + 1,); `share` is their width relative to the bins."""
     return go.Bar(
         x=((edges[:-1] + edges[1:]) / 2).tolist(),
         y=np.asarray(heights).tolist(),

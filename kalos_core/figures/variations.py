@@ -1,4 +1,4 @@
-"""Plots of variations: how many findings there are of each type."""
+"""Plots of variations: number of findings by type."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kalos_core.text import plain
 from kalos_core.variation import VARIATION_TYPES, Confusions, Variations
 
 ALARMING = 0.05
-"""Share of correct findings with the same outline from which on copies are suspected."""
+"""Least share of correct findings with identical outlines that suggests copies."""
 
 
 def variations_title(counts: Mapping[str, int]) -> str:
-    r"""A search for variations in one line.
+    r"""Summarise a search for variations in one line.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def variations_title(counts: Mapping[str, int]) -> str:
 
 
 def divided_title(merged_by: Mapping[str, int], split_by: Mapping[str, int]) -> str:
-    """How often one annotation of a rater is several of another's, and who merges and who splits most often.
+    """Summarise how often one annotation of a rater is several of another's, and who merges and splits most often.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def divided_title(merged_by: Mapping[str, int], split_by: Mapping[str, int]) -> 
 
 
 def copies_warning(identical_share: float) -> str:
-    r"""A warning where so many correct pairs have the same outline that labels may have been copied; "" otherwise.
+    r"""Warn if so many correct pairs have identical outlines that labels may have been copied; else return "".
 
     Examples
     --------
@@ -70,7 +70,7 @@ def copies_warning(identical_share: float) -> str:
 
 
 def confusions_title(found: Confusions) -> str:
-    """How many findings give one object two classes, and which two most often."""
+    """Summarise how many findings give one object two classes, and the most frequent pair."""
     if not len(found.count):
         return "No class was taken for another"
     total = int(found.count.sum())
@@ -81,7 +81,7 @@ def confusions_title(found: Confusions) -> str:
 
 
 def variation_bars(counts: Mapping[str, int], title: str = "") -> go.Figure:
-    """How many findings there are of each variation type."""
+    """Plot the number of findings of each variation type."""
     names = list(VARIATION_TYPES)
     total = max(sum(counts.values()), 1)
     values = [counts.get(name, 0) for name in names]
@@ -100,6 +100,6 @@ def variation_bars(counts: Mapping[str, int], title: str = "") -> go.Figure:
 
 @checked
 def plot_variations(result: Variations) -> go.Figure:
-    """The counts of a result, titled with its finding."""
+    """Plot the counts of a result, titled with its finding."""
     counts = result.counts()
     return variation_bars(counts, variations_title(counts))

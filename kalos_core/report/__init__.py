@@ -1,10 +1,10 @@
-"""Results as files: a report in one HTML page that needs no network.
+"""Reports as self-contained HTML files that need no network.
 
-* everything about some annotations, and the page about it: `study` -> `Study`, `write_report`
-* a sheet for one rater: `feedback_sheet`, `card_lines`, `side_of`
-* any page: `page`, of `Section` with `Text`, `Items`, `Code`, `Table` (`graded_table`), `Drawings`, `Cards`, and
-  `Figure` (`captioned`) of one of the forms of `kalos_core.report.look` and `kalos_core.report.axes`
-* where its data are from: `Source`; what to do next: `steps_of`; a study in Markdown: `summary_of`
+* study of annotations, and its report: `study` -> `Study`, `write_report`
+* sheet for one rater: `feedback_sheet`, `card_lines`, `side_of`
+* general pages: `page`, made of `Section` with `Text`, `Items`, `Code`, `Table` (`graded_table`), `Drawings`, `Cards`,
+  and `Figure` (`captioned`) in one of the forms of `kalos_core.report.look` and `kalos_core.report.axes`
+* origin of the data: `Source`; recommended next steps: `steps_of`; study in Markdown: `summary_of`
 * experiments with synthetic raters: `experiment_sections`
 """
 

@@ -1,4 +1,4 @@
-"""Plots with two axes, as inline SVG: histograms and lines, each with an alternative text of its numbers."""
+"""Plots with two axes as inline SVG: histograms and lines, with their numbers as alternative text."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from kalos_core.report.look import ACCENT, INK, Cards, Matrix, Ranked, Scale
 
 WIDTH, HEIGHT = 360.0, 190.0
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 16.0, 8.0, 38.0
-"""A plot with axes in its own units, and the room around it."""
+"""Size of a plot with axes and its margins, in its own units."""
 
 SERIES = ("#0b62b5", "#8C96A3", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
-"""Colours of lines, over and over."""
+"""Colours of lines, used cyclically."""
 
 DASHES = ("", "6 4", "2 3", "8 3 2 3")
-"""How they are told apart without colour."""
+"""Dash patterns that distinguish lines without colour."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A line from the lower to the upper edge of a plot, with its name."""
+    """Named vertical line in a plot."""
 
     name: str
     at: float
@@ -36,7 +36,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Tick:
-    """A line of a grid, and what is written at its end."""
+    """Grid line with a label."""
 
     at: float
     text: str
@@ -44,7 +44,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Key:
-    """An entry of a legend."""
+    """Legend entry."""
 
     name: str
     colour: str
@@ -53,7 +53,7 @@ class Key:
 
 
 class _Axes:
-    """Places in a plot with axes, in its own units."""
+    """Coordinates in a plot with axes, in its own units."""
 
     x_range: tuple[float, float]
     y_range: tuple[float, float]
@@ -61,11 +61,11 @@ class _Axes:
     log_y: bool = False
 
     def x(self, value: float) -> float:
-        """Where a value stands, from the left."""
+        """Return the horizontal position of a value, from the left."""
         return round(LEFT + _share(value, self.x_range, self.log_x) * (WIDTH - LEFT - RIGHT), 1)
 
     def y(self, value: float) -> float:
-        """Where a value stands, from the top."""
+        """Return the vertical position of a value, from the top."""
         return round(HEIGHT - BOTTOM - _share(value, self.y_range, self.log_y) * (HEIGHT - TOP - BOTTOM), 1)
 
 
@@ -76,7 +76,7 @@ def _share(value: float, ends: tuple[float, float], log: bool) -> float:
 
 
 def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Round numbers in a range, at most so many.
+    """Return at most `most` round numbers in a range.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def _ticks(ends: tuple[float, float], log: bool, show: Callable[[float], str]) -
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """The heights of the bars of one histogram."""
+    """Bar heights of one histogram."""
 
     name: str
     heights: Sequence[float]
@@ -108,21 +108,21 @@ class Bars:
 
 @dataclass(frozen=True, eq=False)
 class Histogram(_Axes):
-    """How many there are of each size; several ones are laid over each other.
+    """Histogram; several histograms are overlaid.
 
     Parameters
     ----------
     label : str
     edges : (n + 1,) float
     bars : sequence of Bars
-        Of n heights each.
+        Series of n heights each.
     x_axis, y_axis : str
-        Names and units.
+        Axis titles with units.
     marks : sequence of Mark
     show, show_height : callable
-        An edge, and a height, as people read them.
+        Format an edge, and a height, as text.
     log_y : bool
-        Whether heights are on a scale of powers of ten.
+        Whether heights are on a logarithmic scale.
 
     Examples
     --------
@@ -144,19 +144,19 @@ class Histogram(_Axes):
 
     @property
     def x_range(self) -> tuple[float, float]:  # type: ignore[override]
-        """From the first edge to the last."""
+        """First and last edge."""
         return float(self.edges[0]), float(self.edges[-1])
 
     @property
     def y_range(self) -> tuple[float, float]:  # type: ignore[override]
-        """From zero, or half of the least height, to the greatest."""
+        """From zero to the greatest height; on a logarithmic scale from half of the least positive height."""
         every = np.concatenate([np.asarray(each.heights, np.float64) for each in self.bars])
         most = float(every.max(initial=0)) or 1.0
         return (float(every[every > 0].min(initial=most)) / 2 if self.log_y else 0.0), most
 
     @property
     def alternative(self) -> str:
-        """Alternative text: all numbers of it."""
+        """Alternative text with all numbers."""
         parts = []
         for number, (low, high) in enumerate(pairwise(self.edges)):
             heights = [(each.name, each.heights[number]) for each in self.bars if each.heights[number]]
@@ -187,12 +187,12 @@ class Histogram(_Axes):
 
     @property
     def x_ticks(self) -> list[Tick]:
-        """Of the lower axis."""
+        """Ticks of the lower axis."""
         return _ticks(self.x_range, False, self.show)
 
     @property
     def y_ticks(self) -> list[Tick]:
-        """Of the left axis; there are no halves of what is counted."""
+        """Ticks of the left axis, without repeated labels."""
         found = _ticks(self.y_range, self.log_y, self.show_height)
         return [
             tick
@@ -202,24 +202,24 @@ class Histogram(_Axes):
 
     @property
     def keys(self) -> list[Key]:
-        """The legend."""
+        """Legend entries."""
         areas = [Key(each.name, each.colour, is_area=True) for each in self.bars] if len(self.bars) > 1 else []
         return [*areas, *(Key(mark.name, INK, mark.dash) for mark in self.marks)]
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A line through points, with an interval around it.
+    """Line through points, optionally with an interval.
 
     Parameters
     ----------
     name : str
     x, y : (n,) float
-        NaN leaves a gap.
+        Coordinates of the points; NaN leaves a gap.
     interval : (n, 2) float64, optional
     colour, dash : str
     dotted : bool
-        Whether its points are marked.
+        Whether points are marked.
     """
 
     name: str
@@ -232,24 +232,24 @@ class Line:
 
 
 MOST_SAID = 12
-"""Points of a line that its alternative text names."""
+"""Greatest number of points of a line in its alternative text."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lines(_Axes):
-    """Lines over one axis.
+    """Line plot.
 
     Parameters
     ----------
     label : str
     lines : sequence of Line
     x_axis, y_axis : str
-        Names and units.
+        Axis titles with units.
     x_range, y_range : (float, float)
     marks : sequence of Mark
     log_x : bool
     show_x, show_y : callable
-        Values as people read them.
+        Format values as text.
 
     Examples
     --------
@@ -273,7 +273,7 @@ class Lines(_Axes):
 
     @property
     def alternative(self) -> str:
-        """Alternative text: a few points of each line."""
+        """Alternative text with a few points of each line."""
         parts = []
         for line in self.lines:
             known = [(x, y) for x, y in zip(_plain(line.x), _plain(line.y), strict=True) if math.isfinite(y)]
@@ -286,7 +286,7 @@ class Lines(_Axes):
 
     @property
     def drawn(self) -> Iterator[tuple[Line, str, str, list[tuple[float, float]]]]:
-        """Each line with its path, that of its interval, and its points."""
+        """Each line with its path, the path of its interval, and its points."""
         for line in self.lines:
             places = [
                 None if math.isnan(y) else (self.x(x), self.y(y))
@@ -306,17 +306,17 @@ class Lines(_Axes):
 
     @property
     def x_ticks(self) -> list[Tick]:
-        """Of the lower axis."""
+        """Ticks of the lower axis."""
         return _ticks(self.x_range, self.log_x, self.show_x)
 
     @property
     def y_ticks(self) -> list[Tick]:
-        """Of the left axis."""
+        """Ticks of the left axis."""
         return _ticks(self.y_range, False, self.show_y)
 
     @property
     def keys(self) -> list[Key]:
-        """The legend, where there is more than one thing to tell apart."""
+        """Legend entries; lines are included only if there are several."""
         lines = [Key(line.name, line.colour, line.dash) for line in self.lines] if len(self.lines) > 1 else []
         return [*lines, *(Key(mark.name, INK, mark.dash) for mark in self.marks)]
 
@@ -327,7 +327,7 @@ def _plain(values: Sequence[float] | NDArray[np.float64]) -> list[float]:
 
 
 def _path(places: Sequence[tuple[float, float] | None]) -> str:
-    """A path through points, with gaps."""
+    """Return an SVG path through points, with gaps."""
     parts, pen = [], "M"
     for place in places:
         if place is None:
@@ -339,7 +339,7 @@ def _path(places: Sequence[tuple[float, float] | None]) -> str:
 
 
 def percent_axis(value: float) -> str:
-    r"""A share on an axis.
+    r"""Format a share as an axis label.
 
     Examples
     --------
@@ -350,7 +350,7 @@ def percent_axis(value: float) -> str:
 
 
 def series(number: int) -> tuple[str, str]:
-    """Colour and dash of the n-th of several lines.
+    """Return colour and dash of the n-th of several lines.
 
     Examples
     --------
@@ -361,4 +361,4 @@ def series(number: int) -> tuple[str, str]:
 
 
 Form: TypeAlias = Scale | Cards | Ranked | Matrix | Histogram | Lines
-"""What a figure is drawn as."""
+"""Forms in which a figure can be drawn."""

@@ -1,4 +1,4 @@
-"""A study as one page: what is said, what it rests on, what to do, how it was computed, and its limitations."""
+"""Report of a study on one page: results, evidence, next steps, methods and limitations."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ from kalos_core.variation.rates import HABITS
 Result = TypeVar("Result")
 
 MOST_PAGES = 30
-"""Raters with a page of their own."""
+"""Greatest number of raters with their own page."""
 
 WORST_IMAGES = 15
-"""Images in the list of those that raters agree on least."""
+"""Number of images in the list with the least agreement."""
 
 PER_RATER = ("collaboration", "vitality", "intra_rater", "team_agreement")
-"""Diagnostics of raters."""
+"""Diagnostics of single raters."""
 
 
 @dataclass(frozen=True)
 class ReportArguments(ReportSettings):
-    """What `write_report` takes: its settings, and what else is on the page."""
+    """Arguments of `write_report`: its settings, and further content."""
 
     _: KW_ONLY
     further: Sequence[Section] = ()
@@ -71,19 +71,19 @@ class ReportArguments(ReportSettings):
 
 @takes(ReportArguments)
 def write_report(found: Study, path: str | PathLike[str], settings: ReportArguments) -> None:
-    """Write a study as one HTML file that needs no network and no script.
+    """Write a study as one HTML file that needs neither network nor scripts.
 
     Parameters
     ----------
     found : Study
     path : path
-        Of the file; another report of that name is replaced.
+        Output file; an existing report of that name is replaced.
     overwrite : bool
-        Replace any other file, too.
+        Whether to replace any other existing file.
     further : sequence of Section
-        What else is to be said, before the methods.
+        Additional sections before the methods.
     source : Source, optional
-        Where the data are from; by default they are annotations in memory.
+        Origin of the data; by default annotations in memory.
 
     Raises
     ------
@@ -138,11 +138,11 @@ def _foundations(found: Study, source: Source) -> Iterator[Section]:
     lines = [entry.told(chosen) for entry in chosen.declared()]
     how = [*source.lines(), f"In the notation of KαLOS (Eq. 9): {chosen.notation}", *lines]
     reasons = (getattr(found, name) for name in ("variations", "shares", "calibration", "convergence"))
-    per_rater = () if found.raters_are_local else PER_RATER  # why not is said where they would be
+    per_rater = () if found.raters_are_local else PER_RATER  # their reason is stated in the section on raters
     diagnosed = (getattr(found.diagnosis, name) for name in ("class_difficulty", "sensitivity", *per_rater))
     missing = [*diagnosed, *reasons, *found.attributes.values()]
     left_out = [f"Left out: {value.reason}." for value in missing if isinstance(value, Undefined)]
-    doubts = [text.replace("`", "") for text in [*found.doubts, *left_out]]  # names as code, for terminals
+    doubts = [text.replace("`", "") for text in [*found.doubts, *left_out]]  # backquotes are for terminals
     if not isinstance(found.calibration, Undefined) and not found.calibration.bootstrap:
         doubts.append(
             "The calibration was made without a bootstrap: its thresholds have no interval, and none is trusted."
@@ -193,7 +193,7 @@ def _agreement(found: Study) -> Iterator[Block]:
             ),
             Card(with_interval(whole.global_alpha, whole.global_alpha_interval), "alpha of all units at once"),
             Card(f"{count_text(whole.images)} of {count_text(len(whole.image_alpha))}", "images have an alpha"),
-            Card.of(whole.units, "unit", "an object, or what raters take for one"),
+            Card.of(whole.units, "unit", "an object, or what a rater took for one"),
         ]
     )
     yield objects.image_alphas(whole)
@@ -201,7 +201,7 @@ def _agreement(found: Study) -> Iterator[Block]:
     yield from _worst_images(found)
     if found.worst:
         yield Heading("Objects to decide first")
-        yield Text("One object in dispute of each image, with what every rater gave it.")
+        yield Text("One disputed object of each image, with the label of every rater.")
         yield Drawings(found.worst)
 
 
@@ -212,7 +212,7 @@ def _worst_images(found: Study) -> Iterator[Block]:
     if worst:
         rows = [row_of(plain(found.names[number]), float(alphas[number])) for number in worst]
         form = Ranked("Images that raters agree on least", ("image", "alpha"), rows, ranked_domain(alphas[worst]))
-        yield Figure(form, "The images that raters agree on least", "An image alone has no interval.")
+        yield Figure(form, "The images that raters agree on least", "A single image has no interval.")
 
 
 def _threshold(found: Study) -> Iterator[Block]:
@@ -234,7 +234,7 @@ def _threshold(found: Study) -> Iterator[Block]:
 
 
 def _calibrated(each: Separation) -> tuple[str, ...]:
-    """A row of the table of similarities: a threshold is trusted only with an interval."""
+    """Row of the table of similarities; a threshold is trusted only with an interval."""
     trusted = "yes" if each.trusted else f"no: {each.why}"
     if each.trusted and not has_interval(each.tau_interval):
         trusted = "not checked: calibrated without an interval"
@@ -256,7 +256,7 @@ def _differences(found: Study) -> Iterator[Block]:
 
 
 def _attributes(found: Study) -> Iterator[Block]:
-    yield Text("Of units to which two raters or more gave the attribute, with 95 % intervals over images.")
+    yield Text("Units to which at least two raters gave the attribute, with 95 % intervals over images.")
     yield graded_table("attribute", "units", [(of.name, of, count_text(of.items)) for of in found.graded])
 
 
@@ -271,7 +271,7 @@ def _raters(found: Study) -> Iterator[Block]:
 
 
 def rates_of(cards: Sequence[RaterCard]) -> Table:
-    """Raters with their alpha and their rates per object, each with its count."""
+    """Table of raters with alpha and rates per object, each with its count."""
     names = [name for name in HABITS if any(card.counts[name][1] for card in cards)]
     heads = ["rater", "images", "labels", "alpha", *(VARIATION_LABELS.get(name, name) for name in names)]
     rows = [
@@ -289,7 +289,7 @@ def rates_of(cards: Sequence[RaterCard]) -> Table:
 
 
 def _rate(count: int, of: int) -> str:
-    """Such as "17 of 70 (24 %)"."""
+    """Format a rate, such as "17 of 70 (24 %)"."""
     return f"{count_text(count)} of {count_text(of)} ({percent_text(count / of)})" if of else "–"
 
 
@@ -311,7 +311,7 @@ def _ceiling(found: Study) -> Iterator[Block]:
         return
     yield from objects.all_ceilings(found.convergence, not found.raters_are_local)
     rows = [(line.criterion, line.finding, line.verdict) for line in found.convergence.checklist]
-    yield Table(("Can the data carry this?", "found", "verdict"), rows, "What label convergence takes for granted")
+    yield Table(("Can the data carry this?", "found", "verdict"), rows, "Assumptions of label convergence")
 
 
 # ---- blocks ----
@@ -319,7 +319,7 @@ def _ceiling(found: Study) -> Iterator[Block]:
 
 @checked
 def graded_table(name: str, last: str, found: Iterable[tuple[str, GradeAgreement, str]]) -> Table:
-    """Coefficients of grades with their intervals, between the name of what they are of and a last column."""
+    """Build a table of grade coefficients with intervals, between names and a last column."""
     rows = []
     for called, of, beside in found:
         numbers = [with_interval(value, ends) for value, ends in zip(of.value, of.interval, strict=True)]
@@ -328,7 +328,7 @@ def graded_table(name: str, last: str, found: Iterable[tuple[str, GradeAgreement
 
 
 def _of(found: Result | Undefined, draw: Callable[[Result], Block]) -> Iterator[Block]:
-    """The figure of a result, or why there is none."""
+    """Draw a result, or state why there is none."""
     yield Text(f"Left out: {found.reason}.", soft=True) if isinstance(found, Undefined) else draw(found)
 
 

@@ -1,4 +1,4 @@
-"""Experiments with synthetic raters as figures of a page, by their question."""
+"""Figures of experiments with synthetic raters, by question."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAGNITUDE = "magnitude of noise, λ"
 
 @checked
 def experiment_sections(found: Experiments) -> Iterator[Section]:
-    """A section for each experiment."""
+    """Yield a section for each experiment."""
     yield Section("Filtered Rand index of the solvers", list(_accuracy(found.accuracy, "rand_index", "Rand index")))
     yield Section("F1 of the solvers", list(_accuracy(found.accuracy, "f1", "F1")))
     yield Section("What solvers match and miss", [_cases(found.cases)])
@@ -41,7 +41,7 @@ def experiment_sections(found: Experiments) -> Iterator[Section]:
 
 
 def _accuracy(table: SolverAccuracy, metric: str, name: str) -> Iterator[Figure]:
-    """A figure for each number of raters, with a line for each solver."""
+    """Line plots of solver accuracy, one for each number of raters."""
     from kalos_core.figures.experiments import plot_accuracy
 
     solvers = list(dict.fromkeys(table.solver.tolist()))
@@ -62,13 +62,13 @@ def _accuracy(table: SolverAccuracy, metric: str, name: str) -> Iterator[Figure]
 
 
 def _room(lines: Sequence[Line]) -> tuple[float, float]:
-    """From the least value, rounded down, to 1."""
+    """Range from the least value, rounded down, to 1."""
     least = min((float(np.nanmin(line.y)) for line in lines if len(line.y)), default=0.0)
     return float(min(np.floor(10 * least) / 10, 0.9)), 1.0
 
 
 def _cases(table: SolverCases) -> Figure:
-    """How many pairs solvers matched rightly, missed, or matched wrongly, and how similar these are."""
+    """Table of pairs that solvers matched correctly, missed or matched wrongly, with similarity quartiles."""
     from kalos_core.figures import plot_cases
 
     rows = []
@@ -83,7 +83,7 @@ def _cases(table: SolverCases) -> Figure:
     form = Table(heads, rows, "Similarity of the pairs, by solver and case", (2, 3, 4, 5))
     return Figure(
         form,
-        reading="How similar the pairs are that solvers matched rightly, missed, or matched wrongly.",
+        reading="Similarities of the pairs that solvers matched correctly, missed or matched wrongly.",
         plot=partial(plot_cases, table),
     )
 
@@ -91,7 +91,7 @@ def _cases(table: SolverCases) -> Figure:
 def _alphas(
     table: AlphaTable, x: NDArray[np.generic], groups: Sequence[tuple[str, NDArray[np.bool_]]], axis: str
 ) -> Lines:
-    """Mean alpha with its interval, a line for each group of rows."""
+    """Line plot of mean alpha with intervals, one line for each group of rows."""
     ends = np.stack([table.low, table.high], axis=1)
     lines = [
         Line(name, x[rows].astype(np.float64), table.alpha[rows], ends[rows], *series(number))

@@ -1,4 +1,4 @@
-"""A sheet for one rater: what others see differently, with drawn examples; to print or to send."""
+"""Feedback sheet for one rater, to print or send: differences from the other raters, with drawn examples."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from kalos_core.variation import RaterCard
 
 SIDES = {
     "missing": "most others annotated it, {} did not",
-    "additional": "{} annotated it, nobody else did",
+    "additional": "{} annotated it, no other rater did",
     "wrong_class": "{} gave it another class than most others",
     "merged": "{} and most others divided it differently",
     "merged_wrong_class": "{} and most others divided it differently, with other classes",
 }
 
 OBJECTS = {"missing": ("object that most others have", "objects that most others have")}
-"""Of what a rate is, where that is not an own label."""
+"""Denominator of a rate, if it is not the rater's own labels."""
 
 
 @checked
 def side_of(kind: str, rater: str = "you") -> str:
-    """A variation type, and what it says of a rater; by default of who reads it.
+    """Describe a variation type from a rater's perspective; by default that of the reader.
 
     Examples
     --------
@@ -39,15 +39,15 @@ def side_of(kind: str, rater: str = "you") -> str:
 
 @checked
 def card_lines(card: RaterCard) -> Iterator[tuple[str, str]]:
-    """What a card says, each number with its name; what is undefined is left out.
+    """Yield the numbers of a card with their names, without undefined ones.
 
-    Names are as in the data: show them as text.
+    Names are as in the data; escape them on display.
     """
     yield "Images and labels", f"{number_of(card.images, 'image')}, {number_of(card.labels, 'label')}"
     if not math.isnan(card.alpha):
         yield "Agreement with the others", f"α {with_interval(card.alpha, card.alpha_interval)}"
     if not math.isnan(card.vitality):
-        yield "α with everybody minus α without this rater", with_interval(card.vitality, card.vitality_interval)
+        yield "α with all raters minus α without this rater", with_interval(card.vitality, card.vitality_interval)
     if not math.isnan(card.sessions):
         yield "Agreement with themselves", f"α {with_interval(card.sessions, card.sessions_interval)}"
     for name in ("missing", "additional", "wrong_class"):
@@ -56,7 +56,7 @@ def card_lines(card: RaterCard) -> Iterator[tuple[str, str]]:
     for name, others in (("merges", card.merges_with), ("splits", card.splits_with)):
         if card.counts[name][0]:
             who = ", ".join(f"{other} {count_text(count)}" for other, count in others.items())
-            yield f"{name.capitalize()} what most others divide otherwise", f"{rate_text(card, name)} ({who})"
+            yield f"{name.capitalize()} what most others divide differently", f"{rate_text(card, name)} ({who})"
     for pair in card.confusions:
         yield (
             f"Says {pair.own} where others say {pair.other}",
@@ -65,20 +65,20 @@ def card_lines(card: RaterCard) -> Iterator[tuple[str, str]]:
 
 
 def rate_text(card: RaterCard, name: str) -> str:
-    """A rate of a card with its count, such as "17 of 70 objects that most others have (24 %)"."""
+    """Format a rate of a card with its count, such as "17 of 70 objects that most others have (24 %)"."""
     count, of = card.counts[name]
     return f"{count_text(count)} of {number_of(of, *OBJECTS.get(name, ('own label',)))} ({percent_text(count / of)})"
 
 
 @checked
 def feedback_sheet(card: RaterCard, drawings: Mapping[str, Sequence[Drawing]] | None = None) -> str:
-    """One page of HTML that needs no network: the numbers of a rater, and examples of what others see differently.
+    """Build a self-contained HTML page with the numbers of a rater and examples of differences.
 
     Parameters
     ----------
     card : RaterCard
     drawings : mapping of str to sequence of Drawing, optional
-        Variation type -> examples.
+        Variation type -> drawn examples.
 
     Examples
     --------

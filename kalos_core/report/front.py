@@ -1,4 +1,4 @@
-"""The first page of a report, which a manager reads, and the last: methods, sources and limitations."""
+"""First page of a report, for decision makers, and last page: methods, sources and limitations."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from kalos_core.text import plain
 from kalos_core.version import __version__
 
 WORTH = ("Images", "Ceiling", "Threshold")
-"""Sections that statements on the worth of labels lead to."""
+"""Link targets of statements on the value of labels."""
 
 NEXT = ("Decide", "Runs")
-"""Those on what is to be done, beside those on disputes about image-level labels."""
+"""Link targets of statements on next steps, besides those on disputes about image-level labels."""
 
 HARDEST = ("Hardest class", "Hardest question")
-"""How statements on them begin."""
+"""Beginnings of statements on the hardest class or question."""
 
 FEW_HABITS = 3
-"""Raters whom the next steps name."""
+"""Greatest number of raters named in the next steps."""
 
 LIMITATIONS = (
     "Agreement is not correctness: raters can agree and be wrong together.",
@@ -56,23 +56,23 @@ LAMPERT = (
     "Lampert, Stumpf and Gançarski: An Empirical Study into Annotator Agreement, Ground Truth Estimation, and "
     "Algorithm Evaluation. Pixels, estimated references, and rankings under each."
 )
-"""What methods are from, with the identifier that is known."""
+"""References of the methods, with identifiers if known."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where the data of a report are from, and what made it.
+    """Origin of the data of a report, and how it was made.
 
     Parameters
     ----------
     call : str
-        The command, or the call.
+        Command or function call.
     digest : str
         SHA-256 of the data.
     of : str
-        What the digest is of.
+        What the digest was computed from.
     when : str
-        When the data were changed or read; "" where it is not known.
+        When the data were changed or read; "" if unknown.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Source:
 
     @classmethod
     def of_file(cls, path: Path, call: str) -> Source:
-        """Of a file; its date is that of its last change."""
+        """Create a source from a file; its date is the modification time."""
         changed = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         return cls(call, digest, path.name, f"last changed on {changed:%d %B %Y}")
@@ -96,11 +96,11 @@ class Source:
     @classmethod
     @checked
     def of_table(cls, annotations: Annotations, call: str) -> Source:
-        """Of annotations in memory."""
+        """Create a source from annotations in memory."""
         return cls(call, digest_of(annotations), "the annotations as they were read")
 
     def lines(self) -> list[str]:
-        """For people."""
+        """Return the source as text lines."""
         when = self.when or "their date is not known"
         return [
             f"Made on {datetime.now(timezone.utc):%d %B %Y} with kalos-core {__version__}: {self.call}",
@@ -111,13 +111,13 @@ class Source:
 def front(
     said: Sequence[Statement], next_steps: Sequence[str], numbers: Cards | None = None, scale: Scale | None = None
 ) -> Section:
-    """One page: what the labels are worth, who and what is the problem, what to do next.
+    """Build the front page: value of the labels, problems, and next steps.
 
     Parameters
     ----------
     said : sequence of Statement
     next_steps : sequence of str
-        After the statements on what is to be done.
+        Shown after the statements on next steps.
     numbers, scale : Cards, Scale, optional
     """
     worth = [one for one in said if one.leads_to in WORTH] or list(said[:1])
@@ -132,7 +132,7 @@ def front(
 
 
 def front_of(found: Study) -> Section:
-    """The first page of a study."""
+    """Build the front page of a study."""
     whole, table = found.agreement, found.annotations
     cards = [
         Card.of(len(table.images), "image", f"{count_text(whole.images)} with an alpha"),
@@ -146,7 +146,7 @@ def front_of(found: Study) -> Section:
 
 
 def short_of(found: Study) -> list[Statement]:
-    """What is said of a study, of the threshold in a few words, and alpha with what the calibration recommends."""
+    """Return the statements on a study, with the threshold in short and alpha at the recommended settings."""
     said = [one for one in found.said if one.leads_to != "Threshold"]
     return said if found.advice is None or found.advice.settings is None else [*said, *_advised(found, found.advice)]
 
@@ -169,7 +169,7 @@ def _advised(found: Study, advice: ThresholdAdvice) -> Iterator[Statement]:
 def next_steps(
     said: Sequence[Statement], open_disputes: int = 0, advice: ThresholdAdvice | None = None, drawn: bool = False
 ) -> list[str]:
-    r"""What to do, the most useful first.
+    r"""Return recommended next steps, most useful first.
 
     Examples
     --------
@@ -199,12 +199,12 @@ def next_steps(
 
 @checked
 def steps_of(found: Study) -> list[str]:
-    """What to do next, by a study."""
+    """Return recommended next steps for a study."""
     return next_steps(found.said, found.open_disputes or 0, found.advice, bool(found.worst))
 
 
 def _hardest(said: Sequence[Statement]) -> list[str]:
-    """The class or question that raters agree on least."""
+    """Name of the class or question with the least agreement, as a list."""
     names = [
         one.arguments.get("category", one.arguments.get("question")) for one in said if one.text.startswith(HARDEST)
     ]
@@ -216,6 +216,6 @@ def _together(names: Sequence[str]) -> str:
 
 
 def methods(lines: Sequence[Block], cited: Iterable[str], limitations: Iterable[str]) -> Iterator[Section]:
-    """How it was computed, by whom it was published, and what it cannot tell."""
+    """Yield sections on methods, cited sources and limitations."""
     yield Section("Methods", [*lines, Heading("Sources"), Items(list(dict.fromkeys(cited)))])
     yield Section("Limitations", [Items(list(dict.fromkeys(limitations)))])

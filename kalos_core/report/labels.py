@@ -1,4 +1,4 @@
-"""Results of image-level labels as figures of a page."""
+"""Figures of results of image-level labels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from kalos_core.text import plain
 
 
 def _least(values: NDArray[np.float64]) -> list[int]:
-    """Places of the least values, ascending."""
+    """Indices of the least values, ascending."""
     order = np.argsort(values, kind="stable")
     found: list[int] = order[np.isfinite(values[order])][:MOST_ROWS].tolist()
     return found
@@ -43,7 +43,7 @@ def _cut(label: str, values: NDArray[np.float64]) -> str:
 
 
 def questions(found: LabelAgreement) -> Figure:
-    """Kappa of each question, the least first."""
+    """Kappa of each question, least first."""
     from kalos_core.figures import plot_label_agreement
     from kalos_core.figures.labels import label_agreement_title
 
@@ -68,7 +68,7 @@ def questions(found: LabelAgreement) -> Figure:
 
 
 def concepts(found: MajorityAgreement) -> Figure:
-    """Agreement with the majority on each label, over all decisions and where somebody chose it."""
+    """Agreement with the majority by label, over all decisions and where a rater chose it."""
     from kalos_core.figures import plot_majority
     from kalos_core.figures.labels import majority_order, majority_title
 
@@ -82,7 +82,7 @@ def concepts(found: MajorityAgreement) -> Figure:
 
 
 def alike(found: RaterAccuracy) -> Figure:
-    """Answers alike of every two raters, and of each with the majority."""
+    """Share of equal answers of every two raters, and of each rater and the majority."""
     from kalos_core.figures import plot_rater_accuracy
     from kalos_core.figures.labels import rater_accuracy_title
 
@@ -93,19 +93,19 @@ def alike(found: RaterAccuracy) -> Figure:
         if found.reference:
             beside[plain(found.reference)] = found.to_reference
         values = np.column_stack([found.accuracy, *beside.values()])
-        form = Matrix("Answers alike", raters, [*raters, *beside], values, show=alpha_text)
+        form = Matrix("Share of equal answers", raters, [*raters, *beside], values, show=alpha_text)
     else:
         rows = [
             Row(raters[at], alpha_text(found.to_majority[at]), float(found.to_majority[at]))
             for at in _least(found.to_majority)
         ]
-        label = _cut("Answers alike with the majority", found.to_majority)
+        label = _cut("Share of answers equal to the majority", found.to_majority)
         form = Ranked(label, ("rater", "share of answers"), rows)
     return captioned("accuracy", form, rater_accuracy_title(found), plot=partial(plot_rater_accuracy, found))
 
 
 def rejected(found: Rejection) -> Figure:
-    """Kappa of each question with all answers, and without the rejected."""
+    """Kappa of each question with all answers, and without the rejected ones."""
     from kalos_core.figures import plot_rejection
     from kalos_core.figures.labels import rejection_title
 
@@ -128,7 +128,7 @@ def teams(found: TeamComparison, question: int = 0) -> Figure:
 
 
 def running(found: RunningCurve, width: float | None = None) -> Figure:
-    """Agreement over the answers so far."""
+    """Agreement by the number of answers so far."""
     from kalos_core.figures import plot_running
     from kalos_core.figures.sparse import running_title
 
@@ -190,7 +190,7 @@ def by_answers(found: Independence) -> Figure:
 
 
 def skill(found: LabelTruth) -> Figure:
-    """The skill of each rater, the least first."""
+    """Skill of each rater, least first."""
     from kalos_core.figures import plot_skill
     from kalos_core.figures.labels import skill_title
 
@@ -206,7 +206,7 @@ def skill(found: LabelTruth) -> Figure:
 
 
 def confusion(found: LabelTruth) -> Figure:
-    """How probable each answer is where a class is true, of all raters."""
+    """Probability of each answer given the true class, over all raters."""
     from kalos_core.figures import plot_confusion
     from kalos_core.figures.labels import confusion_title, mean_confusion
 

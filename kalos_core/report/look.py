@@ -1,7 +1,7 @@
-"""The forms in which a page shows numbers: a scale, cards, ranked lists and matrices; `axes` has plots with axes.
+"""Forms of numbers on a page: scale, cards, ranked lists and matrices; `axes` has plots with axes.
 
-Each is drawn as HTML and inline SVG, without a script. Numbers are always text, so that a page can be read where a
-drawing is not shown, and by a screen reader; the template writes them (`look.html`).
+All are drawn as HTML and inline SVG, without scripts. Numbers are always text, so pages are readable without drawings
+and by screen readers. The template `look.html` renders them.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from kalos_core.display import alpha_text, has_interval, number_of, with_interva
 Interval: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 NOBODY = (math.nan, math.nan)
-"""No interval."""
+"""Missing interval."""
 
 INK, SOFT, ACCENT, PALE = "#1b2530", "#5c6874", "#0b62b5", "#8C96A3"
-"""Colours of a drawing where a page's own are not known: text, axes, bars, and bars of less weight."""
+"""Default colours of a drawing: text, axes, bars, and bars of less weight."""
 
 TINT = (11, 98, 181)
-"""Red, green and blue of a full cell of a matrix, which is laid over any ground."""
+"""RGB colour of a full matrix cell, blended with the background."""
 
 FAINTEST, FULLEST = 0.05, 0.45
-"""How much of it the least and the greatest value have: text is read on either, light or dark."""
+"""Opacity of the least and the greatest value, chosen so that text stays readable on light and dark pages."""
 
 LEAST = -0.1
 """Left end of the scale of alpha."""
@@ -38,7 +38,7 @@ LEAST = -0.1
 
 @dataclass(frozen=True)
 class Scale:
-    r"""Alpha on the scale of its bands, with its interval.
+    r"""Alpha with its interval, on the scale of its bands.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Scale:
 
     @property
     def bands(self) -> list[tuple[float, float, str, float]]:
-        """Of each band from the left: where it begins, how wide it is in percent, its name, how dark it is."""
+        """Left end and width in percent, name and shade of each band, from the left."""
         ends = [LEAST, *(least for least, _ in reversed(BANDS)), 1.0]
         names = ["below 0", *(name for _, name in reversed(BANDS))]
         shades = np.linspace(0.12, 0.34, len(names)).round(2).tolist()
@@ -71,12 +71,12 @@ class Scale:
         ]
 
     def place(self, value: float) -> float:
-        """Where a value stands, in percent."""
+        """Return the position of a value in percent."""
         return round(100 * (min(max(value, LEAST), 1.0) - LEAST) / (1 - LEAST), 2)
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """Where the interval begins and how wide it is, in percent; None without one."""
+        """Left end and width of the interval in percent; None without one."""
         if not has_interval(self.interval):
             return None
         low, high = map(self.place, self.interval)
@@ -84,13 +84,13 @@ class Scale:
 
     @property
     def is_defined(self) -> bool:
-        """Whether there is a value to mark."""
+        """Whether alpha is defined."""
         return not math.isnan(self.alpha)
 
 
 @dataclass(frozen=True)
 class Card:
-    """A number, what it counts, and a remark."""
+    """Number with a name and a note."""
 
     value: str
     name: str
@@ -98,7 +98,7 @@ class Card:
 
     @classmethod
     def of(cls, count: int, one: str, note: str = "") -> Card:
-        """A count of things, which are called as one of them is.
+        """Create a card with a count; the name is given for one item.
 
         Examples
         --------
@@ -111,7 +111,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Cards:
-    """Numbers side by side."""
+    """Cards shown side by side."""
 
     kind: ClassVar = "cards"
 
@@ -120,23 +120,23 @@ class Cards:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a ranked list.
+    """Row of a ranked list.
 
     Parameters
     ----------
     name : str
     text : str
-        The value as people read it.
+        Value as text.
     value : float
-        Of the bar; NaN for none.
+        Length of the bar; NaN for no bar.
     interval : (2,) float
-        NaN without one.
+        NaN if there is none.
     beside : sequence of str
-        Further columns.
+        Texts of further columns.
     colour : str
-        Of the bar, where it is not that of all.
+        Colour of the bar, if it differs from the default.
     pale : bool
-        Whether it has less weight than others.
+        Whether the bar is shown with less weight.
     marks : sequence of float
         Further values on the same axis.
     """
@@ -152,13 +152,13 @@ class Row:
 
     @property
     def fill(self) -> str:
-        """The colour of the bar."""
+        """Colour of the bar."""
         return self.colour or (PALE if self.pale else ACCENT)
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Names in their order, each with a bar from zero, its interval and its numbers.
+    """Ranked list of names, each with a bar from zero, its interval and its numbers.
 
     Examples
     --------
@@ -175,17 +175,17 @@ class Ranked:
     domain: tuple[float, float] = (0.0, 1.0)
 
     def place(self, value: float) -> float:
-        """Where a value stands, in percent."""
+        """Return the position of a value in percent."""
         low, high = self.domain
         return round(100 * (min(max(value, low), high) - low) / ((high - low) or 1), 2)
 
     def bar(self, value: float) -> tuple[float, float]:
-        """Where a bar begins, and how wide it is, in percent."""
+        """Return the left end and width of a bar in percent."""
         zero, end = self.place(0), self.place(value)
         return min(zero, end), round(abs(end - zero), 2)
 
     def span(self, row: Row) -> tuple[float, float] | None:
-        """The same of an interval; None without one."""
+        """Return the left end and width of an interval in percent; None without one."""
         if not has_interval(row.interval):
             return None
         low, high = map(self.place, row.interval)
@@ -195,7 +195,7 @@ class Ranked:
 def ranked_domain(
     values: Sequence[float] | NDArray[np.float64], *others: Interval, most: float = 1.0
 ) -> tuple[float, float]:
-    """From 0, or below where a value is, to `most`, or above.
+    """Return the range from 0, or a lower value, to `most`, or a higher value.
 
     Examples
     --------
@@ -209,14 +209,14 @@ def ranked_domain(
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a matrix: its text, and how full it is, from 0 to 1; None where there is nothing to say."""
+    """Matrix cell: text, and strength of its colour from 0 to 1; None for an empty cell."""
 
     text: str
     strength: float | None = None
 
     @property
     def style(self) -> str:
-        """Its ground, laid over that of the page."""
+        """CSS background, blended with that of the page."""
         if self.strength is None:
             return ""
         share = FAINTEST + (FULLEST - FAINTEST) * self.strength
@@ -225,20 +225,20 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Values of every row and column as a shaded table.
+    """Values of rows and columns as a shaded table.
 
     Parameters
     ----------
     label : str
     rows, columns : (n,), (m,) str
     values : (n, m) float64
-        NaN where there is nothing to say.
+        NaN for empty cells.
     domain : (float, float)
-        From pale to full.
+        Values of the palest and the fullest cell.
     heads : (str, str)
-        What rows and columns are.
+        Headings of rows and columns.
     show : callable
-        A value as people read it.
+        Format a value as text.
 
     Examples
     --------
@@ -259,7 +259,7 @@ class Matrix:
 
     @property
     def cells(self) -> list[list[Cell]]:
-        """A row of cells for each row."""
+        """Cells by row."""
         low, high = self.domain
         share = np.clip((self.values - low) / ((high - low) or 1), 0, 1)
         return [
@@ -281,5 +281,5 @@ def row_of(
     pale: bool = False,
     colour: str = "",
 ) -> Row:
-    """A row with a number that is written as an alpha, unless a text is given."""
+    """Create a row with a number, formatted as an alpha unless `text` is given."""
     return Row(name, text or with_interval(value, interval), value, interval, beside, colour, pale)

@@ -1,4 +1,4 @@
-"""A study as a page of Markdown, for a pull request: what is said, what to do, and the short tables."""
+"""Study as Markdown, for a pull request: results, next steps, and short tables."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from kalos_core.text import markdown_source
 from kalos_core.variation import NarrowedVariations
 
 FEW = 5
-"""Rows of a table of classes."""
+"""Greatest number of rows in the table of classes."""
 
 
 @checked
 def summary_of(found: Study, title: str, source: Source | None = None) -> str:
-    """Sum a study up in Markdown.
+    """Summarise a study in Markdown.
 
     Parameters
     ----------
     found : Study
     title : str
     source : Source, optional
-        Where the data are from, for the last lines.
+        Origin of the data, for the last lines.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def _items(texts: Sequence[str]) -> Iterator[str]:
 
 
 def _tables(found: Study) -> Iterator[Table]:
-    """The types of differences, the hardest classes and the rates of raters, as far as there are any."""
+    """Tables of variation types, hardest classes and rates of raters, if they are defined."""
     if isinstance(found.variations, NarrowedVariations):
         counts = found.variations.counts
         total = sum(counts.values())

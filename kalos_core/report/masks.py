@@ -1,4 +1,4 @@
-"""Results of masks as figures of a page."""
+"""Figures of results of masks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kalos_core.text import plain
 
 
 def share_of_all(found: PixelAgreement) -> Figure:
-    """Share of the marked pixels with at least n raters."""
+    """Share of the marked pixels that at least n raters marked."""
     from kalos_core.figures import plot_ratio
     from kalos_core.figures.pixels import ratio_title
 
@@ -29,7 +29,7 @@ def share_of_all(found: PixelAgreement) -> Figure:
         Row(f"at least {number}", percent_text(value), float(value))
         for number, value in enumerate(np.asarray(found.ratio).tolist(), start=1)
     ]
-    form = Ranked("Share of what anybody marked", ("raters", "share"), rows)
+    form = Ranked("Share of all marked pixels", ("raters", "share"), rows)
     return captioned("ratio", form, ratio_title(found.ratio), plot=partial(plot_ratio, found))
 
 
@@ -42,13 +42,13 @@ def who_marks_alike(found: PixelAgreement) -> Figure:
     names = names_of(found.raters[order])
     values = np.array(found.f1, dtype=np.float64)[np.ix_(order, order)]
     np.fill_diagonal(values, np.nan)
-    form = pairs_form("F1 of every two raters; those who mark alike stand next to each other", names, values, what="F1")
+    form = pairs_form("F1 of every two raters, with similar raters next to each other", names, values, what="F1")
     title = tree_title(found.raters.tolist(), found.outliers.tolist())
     return captioned("tree", form, title, plot=partial(plot_rater_tree, found))
 
 
 def against(found: RaterPerformance, name: str = "performance", before: str = "") -> Figure:
-    """Each rater against a reference."""
+    """Comparison of each rater with a reference."""
     from kalos_core.figures import plot_performance
     from kalos_core.figures.pixels import performance_title
 
@@ -59,13 +59,13 @@ def against(found: RaterPerformance, name: str = "performance", before: str = ""
 
 
 def measured(raters: Sequence[str], values: Mapping[str, NDArray[np.float64]]) -> Matrix:
-    """A few numbers of each rater."""
+    """Matrix of a few numbers for each rater."""
     columns = np.stack([np.asarray(each, np.float64) for each in values.values()], axis=1)
     return Matrix("Each rater against the reference", names_of(raters), list(values), columns, heads=("rater", ""))
 
 
 def with_properties(found: PixelAgreement) -> Figure:
-    """Correlation of agreement with properties of the images."""
+    """Correlation of agreement with image properties."""
     from kalos_core.figures import plot_correlations
     from kalos_core.figures.pixels import correlation_title, significance
 

@@ -1,4 +1,4 @@
-"""Results of annotations of objects as figures of a page: each with its finding, how to read it, and its formula."""
+"""Figures of results of object annotations, each with its finding, a reading aid and its formula."""
 
 from __future__ import annotations
 
@@ -44,10 +44,13 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 MOST_ROWS = 25
-"""Of a list or a table; all of it is in the tables as files."""
+"""Greatest number of rows in a list or table; the tables as files are complete."""
 
 MOST_COLUMNS = 12
-"""Of a matrix, so that it fits on a printed page; of more names the pairs that differ most are listed."""
+"""Greatest number of matrix columns that fit on a printed page.
+
+For more names, the pairs that differ most are listed.
+"""
 
 DASHED, DOTTED = "6 4", "2 3"
 
@@ -56,19 +59,19 @@ DASHED, DOTTED = "6 4", "2 3"
 def captioned(
     name: str, form: Form | Table, title: str = "", note: str = "", plot: Callable[[], go.Figure] | None = None
 ) -> Figure:
-    """A form with the reading and the formula of a figure of `CAPTIONS`.
+    """Build a figure from a form, with the reading aid and formula from `CAPTIONS`.
 
-    Titles have names from data as character references, which the page would show as they are.
+    Titles contain names from data as character references, which would be shown literally on the page.
 
     Parameters
     ----------
     name : str
-        In `CAPTIONS`.
+        Key in `CAPTIONS`.
     form : Form or Table
     title, note : str
-        The finding, and what is to be said after how to read it.
+        Finding, and a note after the reading aid.
     plot : callable, optional
-        The plotly figure of the same.
+        Creates the same figure with plotly.
     """
     from kalos_core.figures.captions import CAPTIONS
 
@@ -77,7 +80,7 @@ def captioned(
 
 
 def names_of(names: Sequence[object] | NDArray[np.object_]) -> list[str]:
-    """Names from data as one line of text each."""
+    """Convert names from data to one line of text each."""
     return [plain(str(name)) for name in names]
 
 
@@ -89,7 +92,7 @@ def pairs_form(
     what: str = "value",
     show: Callable[[float], str] = alpha_text,
 ) -> Matrix | Ranked:
-    """Values of every two names: a matrix, or the least pairs where it would be too wide for a page.
+    """Show values of every two names as a matrix, or as a list of the least pairs if it is too wide for a page.
 
     Examples
     --------
@@ -117,7 +120,7 @@ def pairs_form(
 
 
 def image_alphas(found: NarrowedAgreement) -> Figure:
-    """How many images have which alpha."""
+    """Histogram of image alphas."""
     from kalos_core.figures.agreement import alpha_bins, alpha_histogram
 
     values = found.image_alpha[np.isfinite(found.image_alpha)]
@@ -148,7 +151,7 @@ def image_alphas(found: NarrowedAgreement) -> Figure:
 
 
 def beside_published(found: NarrowedAgreement) -> Figure:
-    """Alpha of a result among published ones, the best first."""
+    """Alpha of a result among published ones, best first."""
     from kalos_core.figures.agreement import alpha_scale
     from kalos_core.figures.published import PUBLISHED_ALPHAS
 
@@ -168,14 +171,14 @@ def beside_published(found: NarrowedAgreement) -> Figure:
         *(rows[0].name, rows[0].text, rows[0].value, rows[0].interval), beside=(found.sums.configuration.notation,)
     )
     form = Ranked(
-        "Mean alpha beside published ones", ("labels", "alpha", "found with"), rows, ranked_domain([found.alpha])
+        "Mean alpha among published ones", ("labels", "alpha", "found with"), rows, ranked_domain([found.alpha])
     )
     plot = partial(alpha_scale, found.alpha, list(found.alpha_interval), similarity)
     return captioned("scale", form, plot=plot)
 
 
 def hardest(found: ClassDifficulty) -> Figure:
-    """Alpha of each class on enough images, the least first; where none is on enough, of those on the most images."""
+    """Alpha of each class with enough images, least first; without any, of the classes with the most images."""
     from kalos_core.figures import plot_class_difficulty
     from kalos_core.figures.classes import class_difficulty_title, left_out
 
@@ -189,7 +192,7 @@ def hardest(found: ClassDifficulty) -> Figure:
             known[np.argsort(-found.images[known], kind="stable")][:MOST_ROWS].tolist(),
             "those on most images first",
         )
-        title = f"No class is on {LEAST_IMAGES} images: which one is the hardest cannot be said"
+        title = f"No class is on {LEAST_IMAGES} images, so the hardest class is unknown"
     names = names_of(found.category)
     rows = [
         row_of(
@@ -207,7 +210,7 @@ def hardest(found: ClassDifficulty) -> Figure:
 
 
 def over_thresholds(found: Sensitivity) -> Figure:
-    """Alpha over the least similarity."""
+    """Alpha by similarity threshold."""
     from kalos_core.figures import plot_sensitivity
     from kalos_core.figures.sensitivity import sensitivity_title
 
@@ -246,7 +249,7 @@ def pairs_of_raters(found: Collaboration) -> Figure:
 
 
 def vitality(found: RaterVitality) -> Figure:
-    """By how much each rater brings the others together."""
+    """Vitality of each rater."""
     from kalos_core.figures import plot_vitality
     from kalos_core.figures.raters import vitality_title
 
@@ -258,7 +261,7 @@ def vitality(found: RaterVitality) -> Figure:
     ]
     low, high = ranked_domain(found.vitality, found.vitality_interval, most=0.0)
     reach = max(-low, high) or 1.0
-    form = Ranked("Alpha with everybody minus alpha without the rater", ("rater", "difference"), rows, (-reach, reach))
+    form = Ranked("Alpha with all raters minus alpha without the rater", ("rater", "difference"), rows, (-reach, reach))
     return captioned(
         "vitality",
         form,
@@ -293,7 +296,7 @@ def _estimates(label: str, what: str, names: Sequence[str], found: Estimates) ->
 
 
 def separated(found: Separation) -> Figure:
-    """Observed against expected distances of one similarity."""
+    """Observed and expected distances of one similarity."""
     from kalos_core.figures import plot_calibration
     from kalos_core.figures.calibration import OBSERVED_COLOUR, calibration_title
 
@@ -321,7 +324,7 @@ def separated(found: Separation) -> Figure:
 
 
 def counted(counts: Mapping[str, int]) -> Figure:
-    """How many findings there are of each variation type."""
+    """Number of findings of each variation type."""
     from kalos_core.figures.common import COLOURS
     from kalos_core.figures.variations import variation_bars, variations_title
 
@@ -342,7 +345,7 @@ def counted(counts: Mapping[str, int]) -> Figure:
 
 
 def shares_over_thresholds(found: VariationShares) -> Figure:
-    """The share of each variation type over the threshold."""
+    """Share of each variation type by threshold."""
     from kalos_core.figures import plot_shares
     from kalos_core.figures.common import COLOURS
     from kalos_core.figures.convergence import shares_title
@@ -370,7 +373,7 @@ def shares_over_thresholds(found: VariationShares) -> Figure:
 
 
 def boundary(found: BoundaryQuality) -> Figure:
-    """How far apart the outlines of correct findings are."""
+    """Distances between the outlines of correct findings."""
     from kalos_core.figures import plot_boundaries
     from kalos_core.figures.common import COLOURS
     from kalos_core.figures.convergence import boundary_title
@@ -388,7 +391,7 @@ def boundary(found: BoundaryQuality) -> Figure:
 
 
 def confused(found: Confusions) -> Figure | None:
-    """Classes that raters take for one another: a matrix of few, the most frequent pairs of many."""
+    """Class confusions between raters; the most frequent pairs if there are many."""
     from kalos_core.figures.common import COLOURS
 
     table = found.to_pandas()
@@ -414,7 +417,7 @@ def confused(found: Confusions) -> Figure | None:
 
 
 def ceilings(found: ConvergenceStudy) -> Figure:
-    """Label convergence of all images and of the largest tags, with the models that were placed."""
+    """Label convergence of all images and of the largest tags, with placed models."""
     from kalos_core.figures import plot_study
     from kalos_core.figures.convergence import convergence_title
 
@@ -435,7 +438,7 @@ def ceilings(found: ConvergenceStudy) -> Figure:
 
 
 def by_size(found: Sequence[SubsetSize]) -> Figure:
-    """Label convergence over the number of images that it is computed on."""
+    """Label convergence by number of images."""
     from kalos_core.figures import plot_sizes
 
     x = [float(size.images) for size in found]
@@ -466,7 +469,7 @@ def directions(found: ConvergenceStudy) -> Figure:
     from kalos_core.figures.directions import directions_title
 
     names, values = names_of(found.raters), np.asarray(found.directions.mean(axis=0))
-    label = "mAP: the rater of the row as ground truth, that of the column as detections"
+    label = "mAP: row rater as ground truth, column rater as detections"
     form: Form = (
         Matrix(label, names, names, values, heads=("ground truth", "detections"), show=points_text)
         if len(names) <= MOST_COLUMNS
@@ -477,7 +480,7 @@ def directions(found: ConvergenceStudy) -> Figure:
 
 
 def all_ceilings(found: ConvergenceStudy, per_rater: bool = True) -> Iterator[Figure]:
-    """What there is to see of label convergence; `per_rater`: the directions between raters, too."""
+    """Yield all figures of label convergence, with directions between raters if `per_rater`."""
     yield ceilings(found)
     yield by_size(found.sizes)
     if per_rater:

@@ -1,7 +1,6 @@
-"""One HTML page that needs no network and no script: sections of texts, tables, figures and drawings.
+"""Self-contained HTML page without scripts: sections of texts, tables, figures and drawings.
 
-Text from data is text: the templates escape all of it. Only an interactive page has scripts: plotly, once,
-and the plots of its figures.
+The templates escape all text from data. Only interactive pages contain scripts: plotly, once, and the plots of figures.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ if TYPE_CHECKING:
     from kalos_core.drawing import Drawing
 
 QUALITY = 82
-"""Of the drawings, which are stored as JPEG: a photograph as PNG is six times as large."""
+"""JPEG quality of drawings; a photograph as PNG is six times as large."""
 
 CLICK = re.compile(r"<extra>click[^<]*</extra>")
-"""What the hover of a figure promises in the App, and a page cannot keep."""
+"""Hint in hover texts of figures that works only in the App, not on a page."""
 
 LONG = 20
-"""Rows of a figure above which it may go over the end of a printed page."""
+"""Rows of a figure above which it may break across printed pages."""
 
 
 @dataclass(frozen=True)
 class ReportSettings(Settings):
-    """What a report is called, whether it has plots, and whether its file replaces any other.
+    """Settings of a report: title, interactive plots, and whether to replace an existing file.
 
     Examples
     --------
@@ -60,12 +59,12 @@ MARK = """<!doctype html>
 <meta charset="utf-8">
 <meta name="generator" content="kalos_core">
 """
-"""How every page begins, so that it is known where its file would be replaced."""
+"""Beginning of every page, by which existing reports are recognised before they are replaced."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; `soft`: a remark."""
+    """Paragraph; `soft` for a remark."""
 
     kind: ClassVar = "text"
     text: str
@@ -74,7 +73,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Items:
-    """A list."""
+    """List of texts."""
 
     kind: ClassVar = "items"
     texts: Sequence[str]
@@ -82,7 +81,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading within a section."""
+    """Heading within a section."""
 
     kind: ClassVar = "heading"
     text: str
@@ -90,7 +89,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Code:
-    """Lines to copy."""
+    """Lines of code to copy."""
 
     kind: ClassVar = "code"
     text: str
@@ -98,7 +97,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of texts below a header; `numbers`: the columns that are aligned at the right."""
+    """Table of texts with a header; `numbers` are the right-aligned columns."""
 
     kind: ClassVar = "table"
     header: Sequence[str]
@@ -109,17 +108,17 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A form below its finding and how to read it; its formula is at the end of the page.
+    """Form with its finding and a reading aid; its formula is at the end of the page.
 
     Parameters
     ----------
     form : Form or Table
     title : str
-        The finding.
+        Finding.
     reading, formula : str
-        How to read it, and what is computed.
+        How to read the figure, and what is computed.
     plot : callable, optional
-        The plotly figure of the same, which an interactive page adds.
+        Creates the same figure with plotly, for interactive pages.
     """
 
     kind: ClassVar = "figure"
@@ -131,26 +130,26 @@ class Figure:
 
     @property
     def is_long(self) -> bool:
-        """Whether it may be broken over printed pages."""
+        """Whether the figure may break across printed pages."""
         rows = getattr(self.form, "rows", ())
         return len(rows) > LONG
 
     @property
     def plotted(self) -> Plotted | None:
-        """The plot of an interactive page."""
+        """Plotly version of the figure for interactive pages, if there is one."""
         return None if self.plot is None else Plotted.of(self.plot())
 
 
 @dataclass(frozen=True)
 class Plotted:
-    """A plotly figure as a page holds it: its height in pixels, and its JSON, which can end no script."""
+    """Plotly figure on a page: its height in pixels, and its JSON, which cannot close a script element."""
 
     height: int
     json: Any
 
     @classmethod
     def of(cls, figure: go.Figure) -> Plotted:
-        """The figure without its title, which the page has as text, and without a theme, which the page brings."""
+        """Convert a figure, without its title and theme, which the page supplies."""
         from markupsafe import Markup
         from plotly.io.json import to_json_plotly
 
@@ -168,7 +167,7 @@ class Plotted:
 
 @dataclass(frozen=True)
 class Shown:
-    """A drawing as a page holds it: an address that holds all of it, its size, and what it shows in words."""
+    """Drawing on a page: a data URI, its size, and a description."""
 
     title: str
     source: str
@@ -178,7 +177,7 @@ class Shown:
 
     @classmethod
     def of(cls, drawing: Drawing) -> Shown:
-        """The legend is text of the page, which follows its theme, and no part of the image."""
+        """Convert a drawing; the legend becomes text of the page, which follows the theme, not part of the image."""
         from PIL import Image
 
         from kalos_core.drawing.drawing import data_uri
@@ -190,30 +189,30 @@ class Shown:
 
     @property
     def alternative(self) -> str:
-        """What it shows, in words."""
+        """Alternative text."""
         return f"Crop of {self.title} with outlines. {'; '.join(text for _, text in self.legend)}"
 
 
 @dataclass(frozen=True)
 class Drawings:
-    """Drawings side by side, each above its title and who gave what."""
+    """Drawings side by side, each with its title and legend."""
 
     kind: ClassVar = "drawings"
     drawings: Sequence[Drawing]
 
     @property
     def drawn(self) -> Iterator[Shown]:
-        """Each as the page holds it."""
+        """Drawings converted for the page."""
         return map(Shown.of, self.drawings)
 
 
 Block: TypeAlias = Text | Heading | Items | Code | Table | Figure | Drawings | Cards | Scale
-"""What a section is made of."""
+"""Blocks of a section."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks below a heading; `level` 3 is part of the section before it."""
+    """Blocks with a heading; a section of `level` 3 belongs to the section before it."""
 
     title: str
     blocks: Sequence[Block] = field(default_factory=tuple)
@@ -223,7 +222,7 @@ class Section:
 
 @checked
 def page(title: str, sections: Sequence[Section], below: Sequence[str] = (), *, interactive: bool = False) -> str:
-    """A page as HTML.
+    """Build an HTML page.
 
     Parameters
     ----------
@@ -232,7 +231,7 @@ def page(title: str, sections: Sequence[Section], below: Sequence[str] = (), *, 
     below : sequence of str
         Lines below the title.
     interactive : bool
-        Whether plotly's figures are added, which takes scripts.
+        Whether to add the plotly figures, which need scripts.
 
     Examples
     --------
@@ -255,7 +254,7 @@ def page(title: str, sections: Sequence[Section], below: Sequence[str] = (), *, 
 
 @cache
 def _template() -> jinja2.Template:
-    import jinja2  # only pages need it
+    import jinja2  # needed for pages only
 
     loader = jinja2.PackageLoader("kalos_core.report", ".")
     surroundings = jinja2.Environment(
@@ -266,7 +265,7 @@ def _template() -> jinja2.Template:
 
 
 def _visible(value: Any) -> Any:
-    """Characters without a shape are left out."""
+    """Remove invisible characters from text."""
     from markupsafe import Markup
 
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,4 +1,4 @@
-"""Rankings of classifiers, detectors and models as figures of a page."""
+"""Figures of rankings of classifiers, detectors and models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FULL = (0.0, 1.0)
 
 
 def ranks(found: Rankings, note: str = "") -> Figure:
-    """The rank of each model under each reference."""
+    """Rank of each model under each reference."""
     from kalos_core.figures import plot_ranking
     from kalos_core.figures.ranking import ranking_title
 
@@ -35,7 +35,7 @@ def ranks(found: Rankings, note: str = "") -> Figure:
 
 
 def _ranks(label: str, models: Sequence[str], references: Sequence[str], values: NDArray[np.float64]) -> Matrix:
-    """References are the rows where there are too many of them for columns; full is best."""
+    """Matrix of ranks, with references as rows if there are too many for columns; full colour is best."""
     most = float(np.nanmax(values, initial=1.0))
     if len(references) > MOST_COLUMNS >= len(models):
         return Matrix(label, references, models, values.T, (most, 1.0), ("reference", "model"), "{:g}".format)
@@ -43,7 +43,7 @@ def _ranks(label: str, models: Sequence[str], references: Sequence[str], values:
 
 
 def shared(found: Rankings) -> Figure:
-    """The different rankings, each with how many references give it."""
+    """Distinct rankings, with the number of references that give them."""
     from kalos_core.figures import plot_shared_rankings
     from kalos_core.figures.ranking import shared_title
 
@@ -74,7 +74,7 @@ def alike_rankings(found: Rankings) -> Figure:
 
 
 def concordant(found: Concordance) -> Figure:
-    """Distance of the rankings of every two references, and its p."""
+    """Distance of the rankings of every two references, and its p-value."""
     from kalos_core.figures import plot_concordance
     from kalos_core.figures.ranking import concordance_title
 
@@ -87,7 +87,7 @@ def concordant(found: Concordance) -> Figure:
 
 
 def bounds(found: DetectorRanking) -> Figure:
-    """The bounds of each detector's area, with ticks under single raters."""
+    """Bounds of each detector's area, with ticks for single raters."""
     from kalos_core.figures import plot_bounds
     from kalos_core.figures.ranking import bounds_title
 
@@ -111,7 +111,7 @@ def bounds(found: DetectorRanking) -> Figure:
 
 
 def detector_curves(found: DetectorRanking) -> Iterator[Figure]:
-    """Precision over recall: of the first detector under every reference and threshold, of all under the first."""
+    """Precision over recall: first detector under every reference and threshold, and all under the first."""
     from kalos_core.figures import plot_agreement_curves, plot_curves, plot_reference
     from kalos_core.figures.ranking import agreement_curves_title, curves_title, reference_title
 
@@ -143,13 +143,13 @@ def _over_recall(
 
 
 def with_agreement(found: DetectorRanking) -> Figure:
-    """Correlation of each detector with agreement, where anybody marked and on the whole image."""
+    """Correlation of each detector with agreement, on marked pixels and on the whole image."""
     from kalos_core.figures import plot_detector_correlations
     from kalos_core.figures.ranking import detector_correlation_title
 
     table = found.by_detector()
     values = table[["cco", "cci"]].to_numpy(dtype=np.float64)
-    columns = ("where anybody marked (CCO)", "whole image (CCI)")
+    columns = ("marked pixels (CCO)", "whole image (CCI)")
     label = "Correlation of detectors with agreement"
     form = Matrix(label, names_of(found.detectors), columns, values, (-1.0, 1.0), ("detector", ""), signed)
     title = detector_correlation_title(found.detectors.tolist(), *values.T.tolist())

@@ -1,4 +1,4 @@
-"""A study: all that there is to say about how some raters agree, in one call."""
+"""Study of the agreement of raters with all diagnostics, in one call."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WORST = 8
-"""How many units in dispute are drawn."""
+"""Number of disputed units that are drawn."""
 
 DIVIDED = ("merged", "merged_wrong_class")
-"""Types where a unit alone does not show what others drew."""
+"""Variation types for which a unit alone does not show the other raters' annotations."""
 
 MOST_EXAMPLES = 60
-"""Drawings of examples in a study: each has some 20 kB."""
+"""Greatest number of example drawings in a study, of about 20 kB each."""
 
 SIDE = 300
-"""Pixels of a drawing."""
+"""Longest side of a drawing in pixels."""
 
 MOST_DRAWS = 200
-"""Replicates of a calibration: enough for its intervals, and 2 s for 200 images, so that a report stays quick."""
+"""Replicates of the calibration: enough for its intervals, and fast (2 s for 200 images)."""
 
 Folder: TypeAlias = str | PathLike[str] | None
 
@@ -66,15 +66,15 @@ Examples: TypeAlias = Mapping[str, Mapping[str, Drawing]]
 """Rater -> variation type -> drawing."""
 
 LOCAL = (
-    "Nothing is said per rater: a rater's name stands for different people on different images (as the reading "
-    "sessions of LIDC do), and a number for it would mix them."
+    "There are no results per rater: a rater's name stands for different people on different images (as with the "
+    "reading sessions of LIDC), and a number for it would mix them."
 )
-"""Why there is no table, page or matrix of raters."""
+"""Reason why there is no table, page or matrix of raters."""
 
 
 @dataclass(frozen=True)
 class Advised:
-    """Alpha where another threshold is advised: at that one, or at the nearest that was computed."""
+    """Alpha at the recommended threshold, or at the nearest one computed."""
 
     threshold: float
     alpha: float
@@ -83,11 +83,11 @@ class Advised:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Study(Parts):
-    """What `study` answers; `Undefined` where the labels do not allow it.
+    """The result of `study`; parts that the labels do not allow are `Undefined`.
 
     Figures: ``"agreement"``, ``"class_difficulty"``, ``"cards"``, ``"variations"``, ``"sensitivity"``,
     ``"collaboration"``, ``"vitality"``, ``"shares"``, ``"calibration"``, ``"convergence"``, ``"intra_rater"``,
-    ``"team_agreement"``; those that are defined.
+    ``"team_agreement"``, if they are defined.
 
     Parameters
     ----------
@@ -99,21 +99,21 @@ class Study(Parts):
     convergence : ConvergenceStudy or Undefined
     said : sequence of Statement
     worst : sequence of Drawing
-        Units in dispute, those first that should be decided first.
+        Disputed units, in the recommended order of decisions.
     examples : mapping
         Rater -> variation type -> drawing.
     advice : ThresholdAdvice, optional
-        What the calibration says of the threshold in use.
+        Advice of the calibration on the threshold in use.
     advised : Advised, optional
-        Alpha with what is advised; None where nothing is to change, or it was not computed.
+        Alpha with the recommended settings; None if no change is recommended, or it was not computed.
     open_disputes : int, optional
-        Decisions about objects in dispute that are still to be made; None where they were not counted.
+        Open decisions about disputed objects; None if they were not counted.
     doubts : sequence of str
-        Warnings that came on the way.
+        Warnings raised during the computation.
     decided : mapping of str to rows
-        Title -> rows of a table, each a mapping of columns: what was decided so far.
+        Title -> rows of a table of decisions so far, each a mapping of columns.
     names : (I,) str
-        What images are called.
+        Display names of images.
     attributes : mapping
         Name -> agreement on an attribute of the annotations.
 
@@ -148,11 +148,11 @@ class Study(Parts):
 
     @property
     def headline(self) -> str:
-        """What is to be said."""
+        """All statements, one a line."""
         return "\n".join(entry.text for entry in self.said)
 
     def parts(self) -> dict[str, Result | Undefined]:
-        """Name -> result, or why there is none."""
+        """Return results by name, or reasons why they are undefined."""
         names = "agreement class_difficulty cards variations sensitivity collaboration vitality shares calibration"
         rest = "convergence intra_rater team_agreement"
         found = {**super().parts(), **self.diagnosis.parts(), "cards": self.cards}
@@ -160,27 +160,27 @@ class Study(Parts):
 
     @property
     def annotations(self) -> Annotations:
-        """What the agreement is of; shapes may be gone."""
+        """Annotations behind the agreement; shapes may be missing."""
         return self.agreement.annotations
 
     @property
     def raters_are_local(self) -> bool:
-        """Whether a name stands for different people on different images, so that nothing can be said per rater."""
+        """Whether a rater name stands for different people on different images, so results by rater are undefined."""
         return self.annotations.raters_are_local
 
     @cached_property
     def cards(self) -> Scorecard:
-        """One for each rater."""
+        """Scorecard of each rater."""
         found = None if isinstance(self.variations, Undefined) else self.variations
         return rater_scorecards(self.agreement, found, self.diagnosis.intra_rater)
 
     @property
     def graded(self) -> list[GradeAgreement]:
-        """The `attributes` that could be compared, the least agreed on first."""
+        """The `attributes` that could be compared, least agreement first."""
         return least_agreed_first(of for of in self.attributes.values() if isinstance(of, GradeAgreement))
 
     def summary(self) -> dict[str, Any]:
-        """The headline: notation, alphas with their intervals, how much they are of; None where undefined."""
+        """Return notation, alphas with intervals, and counts; None for undefined values."""
         whole, sums = self.agreement, self.agreement.sums
         values = {
             "alpha": whole.alpha,
@@ -199,11 +199,11 @@ class Study(Parts):
         }
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Name -> table, of all that is defined.
+        """Return all defined tables by name.
 
         ``data``, ``images``, ``classes``, ``raters``, ``pairs``, ``sensitivity``, ``variations`` (findings of each
-        rater), ``calibration``, ``ceiling`` (label convergence of subsets of each size), ``attributes``. Raters that
-        are local to their image have no ``raters``, ``pairs`` and ``variations``.
+        rater), ``calibration``, ``ceiling`` (label convergence by subset size), ``attributes``. If raters are local to
+        their image, there are no ``raters``, ``pairs`` and ``variations``.
         """
         import pandas as pd
 
@@ -237,7 +237,7 @@ class Study(Parts):
 
 @dataclass(frozen=True)
 class StudyArguments(AgreementSettings):
-    """What `study` takes: the settings of the agreement, and of what follows it."""
+    """Arguments of `study`: settings of the agreement and of further analyses."""
 
     _: KW_ONLY
     similarities: Similarities = None
@@ -249,22 +249,22 @@ class StudyArguments(AgreementSettings):
 
 @takes(StudyArguments)
 def study(annotations: Annotations, settings: StudyArguments) -> Study:
-    """Agreement with all diagnostics, variations, calibration and label convergence of some annotations.
+    """Compute agreement with all diagnostics, variations, calibration and label convergence of annotations.
 
-    Unless `similarities` are named, all that fit the shapes are calibrated.
+    By default, all similarities that fit the shapes are calibrated.
 
     Parameters
     ----------
     annotations : Annotations
     images : path, optional
-        The folder of the images, for the drawings; without it outlines stand on an empty canvas.
+        Folder of the images for drawings; without it, outlines are drawn on an empty canvas.
     progress : callable, optional
-        ``progress(share, label)``.
+        Called as ``progress(share, label)``.
 
     Returns
     -------
     Study
-        What the labels do not allow is `Undefined` with the reason; warnings are among its `doubts`.
+        Parts that the labels do not allow are `Undefined` with the reason; warnings are in `doubts`.
 
     Raises
     ------
@@ -278,17 +278,17 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
         warnings.simplefilter("always")
         tell(0.0, "Matching raters")
         found = agreement(annotations, **{**chosen.record(), "similarity": measure})
-        tell(0.2, "Who, what and where")
+        tell(0.2, "Computing diagnostics")
         diagnosis = diagnose(found)
         part, on_attribute = (
             narrowed(found),
             partial(attribute_agreement, found, bootstrap=chosen.bootstrap, seed=chosen.seed),
         )
         attributes = {name: or_reason(on_attribute, name) for name in annotations.attributes}
-        tell(0.4, "Naming differences")
+        tell(0.4, "Classifying differences")
         differing = or_reason(lambda: narrowed_variations(variations(annotations, measure, chosen.threshold)))
         shares = or_reason(lambda: variation_shares(annotations, similarity=measure))
-        tell(0.5, "Comparing with chance")
+        tell(0.5, "Calibrating similarities")
         fitting = [name for name in fitting_similarities(annotations) if SIMILARITIES[name].kind]
         compared = fitting if settings.similarities is None else settings.similarities
         draws = min(chosen.bootstrap, MOST_DRAWS)
@@ -296,7 +296,7 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
             lambda: calibrate(annotations, compared, bootstrap=draws, seed=chosen.seed).without_distances()
         )
         advice, advised = _advice(annotations, calibration, chosen)
-        tell(0.6, "How far a model can get")
+        tell(0.6, "Computing label convergence")
         ceiling = or_reason(
             lambda: convergence_study(
                 annotations,
@@ -344,7 +344,7 @@ def study(annotations: Annotations, settings: StudyArguments) -> Study:
 def _advice(
     annotations: Annotations, calibration: Calibration | Undefined, chosen: AgreementSettings
 ) -> tuple[ThresholdAdvice | None, Advised | None]:
-    """What the calibration says of the settings in use, and alpha with what it advises."""
+    """Advice of the calibration on the settings in use, and alpha with the recommended ones."""
     if isinstance(calibration, Undefined) or chosen.similarity not in calibration.names:
         return None, None
     advice = threshold_advice(calibration, chosen.similarity, chosen.threshold)
@@ -356,13 +356,13 @@ def _advice(
 
 
 def _check_images(folder: Folder) -> None:
-    """Refuse a folder that is not there, before the work."""
+    """Check early that a folder exists."""
     if folder is not None and not Path(folder).is_dir():
         raise InputError(f"images: expected a folder that is there, got {os.fspath(folder)!r}")
 
 
 def _images_found(annotations: Annotations, folder: Folder) -> list[str]:
-    """How many images of the annotations are in the folder, where some are not."""
+    """Note on the number of images found in the folder; empty if all are there."""
     if folder is None:
         return []
     files = [str(name) for name in annotations.files if name]
@@ -374,14 +374,14 @@ def _images_found(annotations: Annotations, folder: Folder) -> list[str]:
 
 
 def _names(annotations: Annotations) -> list[str]:
-    """The file of each image, or its id."""
+    """File name of each image, or its id."""
     return [
         without_folder(str(file or image)) for file, image in zip(annotations.files, annotations.images, strict=True)
     ]
 
 
 def without_folder(name: str) -> str:
-    """A file's name without the path on somebody's machine.
+    """Remove local paths from a file name.
 
     Examples
     --------
@@ -393,7 +393,7 @@ def without_folder(name: str) -> str:
 
 
 def _worst(found: Agreement, images: Folder) -> list[Drawing]:
-    """Draw units in dispute, one an image."""
+    """Draw disputed units, one for each image."""
     queue = disputes(found)
     _, first = np.unique(queue.image, return_index=True)
     units = queue.unit[np.sort(first)[:WORST]].tolist()
@@ -401,10 +401,10 @@ def _worst(found: Agreement, images: Folder) -> list[Drawing]:
 
 
 def examples_of(cards: Scorecard, draw: Callable[[str, bool], Drawing | None]) -> Examples:
-    """The clearest example of each type of each rater, until there are enough.
+    """Draw the clearest example of each variation type of each rater, up to a limit.
 
-    `draw` gets the id of an annotation, and whether the wholes and parts of its unit are drawn, too; it may answer
-    None.
+    `draw` is called with the id of an annotation, and whether to draw the wholes and parts of its unit too. It may
+    return None.
     """
     made: dict[str, dict[str, Drawing]] = {}
     left = MOST_EXAMPLES

@@ -1,4 +1,4 @@
-"""Synthetic raters, and counts of a run, as figures of a page."""
+"""Figures of synthetic raters and of counts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def events(found: RaterEvents, loss: SignalLoss) -> Figure:
-    """What happened to the annotations of the reference, by kind."""
+    """Events on the reference's annotations, by kind."""
     from kalos_core.figures import plot_rater_events
     from kalos_core.figures.events import EVENT_COLOURS, rater_events_title
 
@@ -46,7 +46,7 @@ def events(found: RaterEvents, loss: SignalLoss) -> Figure:
 
 
 def lost(found: SignalLossTable) -> Figure:
-    """Signal loss over the magnitude, beside the paper's."""
+    """Signal loss by magnitude, compared with the paper."""
     from kalos_core.figures import plot_loss
     from kalos_core.figures.experiments import loss_title
 
@@ -68,20 +68,20 @@ def lost(found: SignalLossTable) -> Figure:
 
 
 def faithful(found: Fidelity) -> Figure:
-    """Whether generated raters differ as the real ones do."""
+    """Comparison of generated and real raters."""
     from kalos_core.figures import plot_fidelity
     from kalos_core.figures.noise import fidelity_rows, fidelity_title
 
     rows = [list(row.values()) for row in fidelity_rows(found)]
     heads = ("quantity", "real, with its 95 % interval", "generated", "inside")
-    form = Table(heads, rows, "Generated beside real raters", (1, 2))
+    form = Table(heads, rows, "Generated and real raters", (1, 2))
     return captioned("fidelity", form, fidelity_title(found), plot=partial(plot_fidelity, found))
 
 
 def of_counts(
     name: str, label: str, title: str, counts: Mapping[str, int], plot: Callable[[], go.Figure] | None = None
 ) -> Figure:
-    """Counts of a few kinds."""
+    """Ranked list of counts of a few kinds."""
     rows = [Row(kind, count_text(count), float(count)) for kind, count in counts.items()]
     most = max((row.value for row in rows), default=1.0) or 1.0
     return captioned(name, Ranked(label, ("kind", "labels"), rows, (0.0, most)), title, plot=plot)

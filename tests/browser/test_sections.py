@@ -82,7 +82,7 @@ LABELS: Pages = {
         "Agreement": "Coefficients of each question",
         "Concepts": "",
         "Images": "images in dispute",
-        "Raters": "How far every two raters agree on this question",
+        "Raters": "Agreement of every two raters on this question",
         "Over time": "the interval is",
         "Who is right": "most often take",
     },

@@ -53,7 +53,7 @@ def test_a_threshold_outside_of_its_interval_is_replaced():
 
 def test_without_replicates_nothing_is_significant():
     found = threshold_advice(Calibration([separation("polygon_iou", 0.9), separation("box_iou", 0.6)]), "box_iou", 0.4)
-    assert (found.better, "Without an interval nobody can say" in found.text) == (None, True)
+    assert (found.better, "Without an interval it is unknown" in found.text) == (None, True)
     assert np.isnan(found.difference_interval).all()
 
 

@@ -214,7 +214,7 @@ def separation(**changed):
         ({"ks": 0.3}, "observed and expected distances hardly part: KS = 0.300, below 0.5"),
         ({"crosses": False}, "the densities do not cross: τ* = 0.500 is the valley between their modes"),
         ({"tau": 0.995, "tau_interval": np.array([0.994, 0.995])}, "any overlap at all would count as the same object"),
-        ({"tau": 0.001, "tau_interval": np.array([0.0, 0.002])}, "only what is all but identical would count"),
+        ({"tau": 0.001, "tau_interval": np.array([0.0, 0.002])}, "only nearly identical shapes would count"),
         ({"tau_interval": np.array([0.36, 0.99])}, "the interval of τ* is wide: 0.360 to 0.990"),
         ({"tau_interval": np.array([0.85, 0.99])}, "the interval of τ*, 0.850 to 0.990, reaches an end of its scale"),
     ],

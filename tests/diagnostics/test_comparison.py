@@ -49,8 +49,8 @@ def test_worked_out_by_hand():
     assert found.by_rater().rater.tolist() == ["ann", "bob"]
     assert found.by_rater().difference.tolist() == pytest.approx([1 / 3, 1 / 3])  # of two, each one's pairs are all
     assert found.notes == (
-        "Only one of both has the classes 'dog'.",
-        "The first read 20 images, the second 15; compared are the 15 of both.",
+        "Only one of the two has the classes 'dog'.",
+        "The first has 20 images, the second 15; only the 15 in both are compared.",
     )
     # studies of 50: .12433 sqrt(15/50) (2.0096 + .8490); of 200: .12433 sqrt(15/200) (1.9720 + .8434); of 1,000: ...
     assert repr(found).startswith(

@@ -107,7 +107,7 @@ def test_a_ceiling_is_what_the_library_answers(lively_set: fo.Dataset) -> None:
     assert found["summary"] == own.metrics["summary"]  # the rows, beside the text for people
     assert f"**Label convergence {100 * own.metrics['whole']:.1f} mAP on 8 images**" in found["text"]
     assert f"| 8, all | {100 * own.metrics['whole']:.1f} |" in found["text"]
-    assert "- **YOLO**: 1.0 mAP. There is no interval of fewer than 50 images" in found["text"]
+    assert "- **YOLO**: 1.0 mAP. There is no interval for fewer than 50 images" in found["text"]
     assert "| ✓ | raters contribute equally |" in found["text"]
     assert "| **mAP inferred from alpha** |" in found["text"]
 

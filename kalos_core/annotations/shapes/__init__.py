@@ -1,4 +1,4 @@
-"""From the shapes a source holds to shape columns: one file per kind, every fault named by its record."""
+"""Conversion of source shapes to shape columns, one file per kind; every fault is reported by record."""
 
 from kalos_core.annotations.shapes.build import SHAPE_FIELDS as SHAPE_FIELDS
 from kalos_core.annotations.shapes.build import build_shapes as build_shapes

@@ -1,4 +1,4 @@
-"""Boxes as sources hold them: x, y, width, height."""
+"""Conversion of boxes: x, y, width, height."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kalos_core.shapes.boxes import find_box_problems
 
 
 def build_boxes(given: list[Any], rows: NDArray[np.intp], faults: ShapeFaults) -> Boxes:
-    """Boxes of the given rows, which may be JSON still, as `msgspec.Raw`; NaN, which is no box, elsewhere."""
+    """Build boxes of the given rows, which may be raw JSON (`msgspec.Raw`); other rows are NaN (no box)."""
     boxes = np.ones((len(given), 4))
     numbers, length, _, clear = read_lists([given[row] for row in rows.tolist()], depth=1)
     clear[clear] = length == 4
@@ -25,7 +25,7 @@ def build_boxes(given: list[Any], rows: NDArray[np.intp], faults: ShapeFaults) -
     together = as_numbers(shapes)
     if together is not None and together.shape == (len(others), 4):
         boxes[others] = together
-    else:  # one by one, to name those that are wrong
+    else:  # one by one, to name the faulty ones
         for row, shape in zip(others, shapes, strict=True):
             box = as_numbers(shape)
             if box is None or box.shape != (4,):
@@ -34,7 +34,7 @@ def build_boxes(given: list[Any], rows: NDArray[np.intp], faults: ShapeFaults) -
                 boxes[row] = box
     for wrong, expected in list(find_box_problems(boxes)):
         faults.add_all(wrong, expected, lambda row: repr_of(decoded(given[row])))
-        boxes[wrong] = np.nan  # infinities of both signs have no sum
+        boxes[wrong] = np.nan  # infinities of opposite signs have no sum
     absent = np.ones(len(given), np.bool_)
     absent[rows] = False
     boxes[absent] = np.nan

@@ -1,4 +1,4 @@
-"""The shape columns of a table, of whatever kinds its annotations have."""
+"""Construction of the shape columns of a table, for all kinds of its annotations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kalos_core.errors import listed
 from kalos_core.shapes import Boxes, ShapeColumn
 
 Builder = Callable[[list[Any], NDArray[np.intp], Surroundings, ShapeFaults], ShapeColumn]
-"""``builder(given, rows, surroundings, faults)`` -> a column of N annotations, of which only `rows` have a shape."""
+"""Signature ``builder(given, rows, surroundings, faults)``; returns N shapes, of which only `rows` are present."""
 
 BUILDERS: dict[str, Builder] = {
     "polygon": build_polygons,
@@ -31,25 +31,27 @@ BUILDERS: dict[str, Builder] = {
 """Shape kinds other than boxes."""
 
 WITH_A_BOX = ("polygon", "mask", "keypoints")
-"""Kinds whose bounds are the box of an annotation that has none of its own, the first of them that it has. Not volumes:
-what lies above one another in a scan would be the same place."""
+"""Kinds that supply a missing box from their bounds; the first one present is used.
+
+Volumes do not, since shapes above one another in a scan would get the same box.
+"""
 
 SHAPE_FIELDS = ("box", *BUILDERS)
-"""Fields of a record that hold its shapes."""
+"""Fields of a record that contain shapes."""
 
 
 def build_shapes(
     given: Mapping[str, list[Any]], surroundings: Surroundings, faults: ShapeFaults
 ) -> dict[str, ShapeColumn]:
-    """The columns of all kinds that occur; a box that is absent is the bounds of the annotation's other shape, if flat.
+    """Build the columns of all kinds that occur; a missing box is the bounds of the annotation's other flat shape.
 
     Parameters
     ----------
     given : mapping of kind to list (N,)
-        What the source holds, None where an annotation has no shape of that kind.
+        Shapes in the source; None if an annotation has no shape of that kind.
     surroundings : Surroundings
     faults : ShapeFaults
-        Takes what is wrong; rows named there have shapes that mean nothing.
+        Collects faults; the shapes of faulty rows are undefined.
     """
     present = {kind: are_given(shapes) for kind, shapes in given.items()}
     bare = np.flatnonzero(~np.logical_or.reduce(list(present.values())))

@@ -1,4 +1,4 @@
-"""Cuboids as sources hold them: location, dimensions and rotation."""
+"""Conversion of cuboids: location, dimensions and rotation."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ FIELDS = ("location", "dimensions", "rotation")
 def build_cuboids(
     given: list[Any],
     rows: NDArray[np.intp],
-    surroundings: Surroundings,  # noqa: ARG001 - every builder is given them
+    surroundings: Surroundings,  # noqa: ARG001 - all builders have this signature
     faults: ShapeFaults,
 ) -> Cuboids:
-    """Cuboids of the given rows, each a mapping of `FIELDS` to three numbers, or nine numbers; NaN elsewhere."""
+    """Build cuboids of the given rows, mappings of `FIELDS` to three numbers, or nine numbers; other rows are NaN."""
     read = {int(row): _nine(given[row]) for row in rows}
     strange = [row for row, numbers in read.items() if numbers is None]
     faults.add_all(
@@ -33,7 +33,7 @@ def build_cuboids(
         if numbers is not None:
             cuboids[row] = numbers
     sound = np.setdiff1d(rows, strange)
-    finite = (np.abs(cuboids[sound]) <= LARGEST).all(axis=1)  # NaN is not
+    finite = (np.abs(cuboids[sound]) <= LARGEST).all(axis=1)  # NaN fails the comparison
     faults.add_all(sound[~finite], f"a cuboid of finite numbers up to {LARGEST:.0e}", lambda row: repr_of(given[row]))
     flat = finite & (cuboids[sound, 3:6] <= 0).any(axis=1)
     faults.add_all(
@@ -43,7 +43,7 @@ def build_cuboids(
 
 
 def _nine(value: object) -> NDArray[np.float64] | None:
-    """(9,) numbers of a mapping or a list; None if it is neither, a rotation that is not there being none."""
+    """(9,) numbers of a mapping or a list; None if it is neither. A missing rotation is zero."""
     if isinstance(value, Mapping):
         parts = [as_numbers(value.get(name, (0, 0, 0) if name == "rotation" else None)) for name in FIELDS]
         return None if any(part is None or part.shape != (3,) for part in parts) else np.concatenate(parts)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What is wrong with the shapes of a source, by row, and the few questions every kind has about what it is given."""
+"""Faults of source shapes by row, and checks shared by all kinds."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from kalos_core.errors import Problems
 
 @dataclass
 class ShapeFaults:
-    """Collects the rows whose shape cannot be used, so that they can be refused or left out.
+    """Collector of rows whose shape cannot be used, so that they can be rejected or left out.
 
     Parameters
     ----------
     problems : Problems
-        Where each is written down.
+        Receives each fault.
     describe : callable
-        Row -> the name of its record.
+        Row -> name of its record.
     """
 
     problems: Problems
@@ -31,12 +31,12 @@ class ShapeFaults:
     rows: set[int] = field(default_factory=set)
 
     def add(self, row: int, expected: str, actual: object) -> None:
-        """Note one row."""
+        """Add the fault of one row."""
         self.rows.add(int(row))
         self.problems.add(self.describe(row), expected, actual)
 
     def add_all(self, rows: Iterable[int], expected: str, actual: Callable[[int], object]) -> None:
-        """Note several; the actual value is only computed for those that are shown."""
+        """Add a fault for several rows; actual values are computed only for the rows that are shown."""
         wrong = [int(row) for row in rows]
         self.rows.update(wrong)
         self.problems.add_all(wrong, self.describe, expected, actual)
@@ -44,20 +44,20 @@ class ShapeFaults:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The images the annotations lie in, for shapes that cannot be read without them.
+    """Images of the annotations, for shapes that cannot be interpreted without them.
 
     Parameters
     ----------
     image : (N,) int
-        Code of each annotation's image, -1 where it is unknown.
+        Code of each annotation's image; -1 if unknown.
     category : (N,) int
-        Code of each annotation's class, -1 where it is unknown.
+        Code of each annotation's class; -1 if unknown.
     image_size : (I, 2) float64
-        Width and height in pixels, NaN where unknown.
+        Width and height in pixels; NaN if unknown.
     slice_positions : sequence of I arrays, optional
-        Of each scan, where its slices lie along the third axis, in mm; None for an image that is no scan.
+        Positions of the slices of each scan along the third axis, in mm; None for an image that is no scan.
     pixel_spacing : (I,) float64, optional
-        Of each scan, mm per pixel; NaN where unknown.
+        Pixel spacing of each scan in mm; NaN if unknown.
     """
 
     image: NDArray[np.intp]
@@ -68,7 +68,7 @@ class Surroundings:
 
     @property
     def size(self) -> NDArray[np.float64]:
-        """(N, 2) width and height of each annotation's image, NaN where unknown."""
+        """(N, 2) width and height of each annotation's image; NaN if unknown."""
         known = self.image >= 0
         size = np.full((len(self.image), 2), np.nan)
         size[known] = self.image_size[self.image[known]]
@@ -76,7 +76,7 @@ class Surroundings:
 
 
 def are_given(shapes: list[Any]) -> NDArray[np.bool_]:
-    """(N,) False for None and for an empty list, which is how COCO files say that there is none."""
+    """(N,) whether a shape is given; False for None and for an empty list, as in COCO files."""
     kinds = set(map(type, shapes))
     if kinds == {type(None)}:
         return np.zeros(len(shapes), np.bool_)
@@ -87,7 +87,7 @@ def are_given(shapes: list[Any]) -> NDArray[np.bool_]:
 
 
 def decoded(shape: Any) -> Any:
-    """What was given, read if it is JSON still.
+    """Decode raw JSON; other values are returned unchanged.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def decoded(shape: Any) -> Any:
 
 
 def _whole(digits: str) -> float:
-    """Infinite where Python refuses to read so many digits."""
+    """Integer, or infinity if Python refuses so many digits."""
     try:
         return int(digits)
     except ValueError:
@@ -111,10 +111,10 @@ def _whole(digits: str) -> float:
 
 
 def as_numbers(value: object) -> NDArray[np.float64] | None:
-    """What was given as an array of numbers; None if it holds anything else, such as text or nothing."""
+    """Convert to an array of numbers; None if it contains anything else, such as text or None."""
     try:
         array = np.asarray(value)
-        if array.dtype == object:  # numbers beyond 64 bits are numbers too
+        if array.dtype == object:  # integers beyond 64 bits are numbers too
             numbers = all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in array.flat)
             return array.astype(np.float64) if numbers else None
         return array.astype(np.float64) if array.dtype.kind in "iuf" else None

@@ -1,4 +1,4 @@
-"""Keypoints as sources hold them: COCO's x, y, v, or points some of which are missing."""
+"""Conversion of keypoints: COCO's x, y, v, or points of which some are missing."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ FORMS = "keypoints x1, y1, v1, ... or a list of (x, y) or (x, y, v)"
 def build_keypoints(
     given: list[Any], rows: NDArray[np.intp], surroundings: Surroundings, faults: ShapeFaults
 ) -> Keypoints:
-    """Keypoints of the given rows, none elsewhere; all annotations of a class have the same number of them.
+    """Build keypoints of the given rows; all annotations of a class must have the same number of them.
 
-    Classes may have different numbers: those with fewer have further keypoints that are not labelled.
+    Classes may have different numbers. Those with fewer are padded with unlabelled keypoints.
 
-    Keypoints are COCO's flat list x1, y1, v1, x2, ... or a list of (x, y, v) or of (x, y). Labelled are those of
-    v = 1 (hidden in the image) and v = 2 (to be seen in it), not those of v = 0: what KαLOS §14 compares is whether
-    and where a rater put a joint, and its authors' code, too, takes v > 0. Without v, a point that is missing (None,
-    or NaN for both coordinates) is not labelled.
+    Keypoints are COCO's flat list x1, y1, v1, x2, ... or a list of (x, y, v) or (x, y). Points with v = 1 (hidden) and
+    v = 2 (visible) are labelled, those with v = 0 are not: KαLOS §14 compares whether and where a rater placed a joint,
+    and its authors' code also uses v > 0. Without v, a missing point (None, or NaN for both coordinates) is
+    unlabelled.
     """
     read: dict[int, NDArray[np.float64]] = {}
     for row in rows.tolist():
@@ -60,7 +60,7 @@ def build_keypoints(
 
 
 def _points(value: Any) -> NDArray[np.float64] | None:
-    """(J, 3) x, y, v of what was given, None if it is nothing of the kind."""
+    """(J, 3) x, y, v of keypoints in any supported form; None for anything else."""
     numbers = as_numbers(value)
     if numbers is None and isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
         points = list(value)
@@ -78,17 +78,17 @@ def _points(value: Any) -> NDArray[np.float64] | None:
 
 
 def _fault(points: NDArray[np.float64]) -> str:
-    """What was expected of keypoints x, y, v; nothing if all is well."""
+    """Description of the expected keypoints x, y, v; empty if they are valid."""
     labelled = points[:, 2] > 0
     if not np.isin(points[:, 2], (0, 1, 2)).all():
         return "keypoints of which v is 0, 1 or 2"
-    if not (np.abs(points[labelled, :2]) <= LARGEST).all():  # NaN is not
+    if not (np.abs(points[labelled, :2]) <= LARGEST).all():  # NaN fails the comparison
         return f"keypoints of finite coordinates up to {LARGEST:.0e}"
     return ""
 
 
 def _usual_counts(read: dict[int, NDArray[np.float64]], category: NDArray[np.intp]) -> dict[int, int]:
-    """Class -> how many keypoints most of its annotations have; of equally frequent numbers the first."""
+    """Class -> number of keypoints that most of its annotations have; the first one if tied."""
     counts: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for row, points in read.items():
         counts[category[row]][len(points)] += 1

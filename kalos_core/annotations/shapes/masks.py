@@ -1,4 +1,4 @@
-"""Masks as sources hold them: COCO's run lengths, or arrays of pixels."""
+"""Conversion of masks: COCO run lengths, or arrays of pixels."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from kalos_core.shapes.masks import count_pixels
 FORMS = "a mask {'size': [h, w], 'counts': ...} or an array (h, w) of 0 and 1"
 
 MOST_PIXELS = (1 << 32) - 1
-"""Of a canvas: COCO's counts have 32 bits."""
+"""Greatest number of pixels of a canvas; COCO's counts have 32 bits."""
 
 LOWEST, MORE, MINUS, BITS = 48, 32, 16, 5
-"""COCO's text writes a number in letters from "0" on: five bits each, lowest first; a sixth says that more follow."""
+"""COCO's text encodes numbers as characters from "0" on: five bits each, lowest first; bit six means "continued"."""
 
 MOST_LETTERS = 7
-"""Of one number: 35 bits are enough for any canvas, and far from where 64 end."""
+"""Greatest number of characters of one number; 35 bits suffice for any canvas and fit in 64 bits."""
 
 LETTERS_AT_ONCE = 1 << 20
-"""Decoded together: few steps, and little memory besides what is kept."""
+"""Characters decoded together, for few steps and little temporary memory."""
 
 
 class _UnusableError(Exception):
-    """What was expected of a mask, and what was given."""
+    """Expected and actual value of a mask."""
 
 
 def build_masks(given: list[Any], rows: NDArray[np.intp], surroundings: Surroundings, faults: ShapeFaults) -> Masks:
-    """Masks of the given rows, none elsewhere.
+    """Build masks of the given rows; other rows have none.
 
     A mask is COCO's ``{"size": [height, width], "counts": ...}`` (compressed text or bytes, or a list of numbers), or
-    an array (height, width) of booleans or of 0 and 1. One without a pixel is a mask: it is like nothing.
+    an array (height, width) of booleans or of 0 and 1. A mask without pixels is valid and similar to nothing.
     """
     size = np.zeros((len(given), 2), np.intp)
     counts: dict[int, NDArray[Any]] = {}
@@ -77,7 +77,7 @@ def build_masks(given: list[Any], rows: NDArray[np.intp], surroundings: Surround
 
 
 def _read(mask: Any) -> tuple[tuple[int, int], NDArray[Any] | bytes]:
-    """Width and height of the canvas, and the counts of pixels off and on or the text they are written in."""
+    """Width and height of the canvas, and run lengths as numbers or as text."""
     if not isinstance(mask, Mapping):
         pixels = _pixels(mask)
         if pixels is None:
@@ -89,7 +89,7 @@ def _read(mask: Any) -> tuple[tuple[int, int], NDArray[Any] | bytes]:
     height, width = size.tolist()
     counts = mask.get("counts")
     if isinstance(counts, (str, bytes)):
-        # a letter that is not ASCII becomes one that no count is written with
+        # non-ASCII characters become "?", which is invalid in counts
         return (width, height), counts.encode("ascii", "replace") if isinstance(counts, str) else counts
     numbers = _whole_numbers(counts)
     if numbers is None:
@@ -104,10 +104,10 @@ def _check_canvas(canvas: tuple[int, int], image_size: NDArray[np.float64]) -> N
 
 
 def _pixels(value: Any) -> NDArray[np.bool_] | None:
-    """Truth values (height, width), at least one; None if it is not that."""
+    """Convert to booleans (height, width) with at least one pixel; None if impossible."""
     try:
         array = np.asarray(value)
-    except ValueError:  # rows of several lengths
+    except ValueError:  # rows of different lengths
         return None
     if array.ndim != 2 or not array.size:
         return None
@@ -119,7 +119,7 @@ def _pixels(value: Any) -> NDArray[np.bool_] | None:
 
 
 def _whole_numbers(value: object) -> NDArray[np.int64] | None:
-    """Whole numbers (M,); None if it is not that."""
+    """Convert to integers (M,); None if impossible."""
     numbers = as_numbers(value)
     if numbers is None or numbers.ndim != 1:
         return None
@@ -132,7 +132,7 @@ def _shortened(value: object) -> str:
 
 
 def decode_counts(texts: dict[int, bytes]) -> dict[int, NDArray[np.int64]]:
-    """The counts of each row's text, as pycocotools reads them; rows whose text is none are left out.
+    """Decode each row's text to run lengths, as in pycocotools; rows with invalid text are left out.
 
     Examples
     --------
@@ -153,16 +153,16 @@ def decode_counts(texts: dict[int, bytes]) -> dict[int, NDArray[np.int64]]:
 
 
 def _decode_together(texts: dict[int, bytes]) -> dict[int, NDArray[np.int64]]:
-    """As `decode_counts`, of texts that are not empty, in a few steps over the letters of all."""
+    """Decode non-empty texts as `decode_counts`, vectorised over the characters of all."""
     if not texts:
         return {}
     letters = np.frombuffer(b"".join(texts.values()), np.uint8).astype(np.int64) - LOWEST
     lengths = np.array([len(text) for text in texts.values()], dtype=np.intp)
     text_of_letter = np.repeat(np.arange(len(texts)), lengths)
-    last = np.flatnonzero((letters & MORE) == 0)  # of each number
+    last = np.flatnonzero((letters & MORE) == 0)  # last character of each number
     first = np.append(0, last[:-1] + 1)[: len(last)]
     long = last - first >= MOST_LETTERS
-    unreadable = (letters[np.cumsum(lengths) - 1] & MORE) != 0  # a number that does not end
+    unreadable = (letters[np.cumsum(lengths) - 1] & MORE) != 0  # unterminated number
     unreadable[text_of_letter[(letters < 0) | (letters >= 2 * MORE)]] = True
     unreadable[text_of_letter[np.append(first[long], last[long])]] = True
     if unreadable.any():
@@ -176,9 +176,9 @@ def _decode_together(texts: dict[int, bytes]) -> dict[int, NDArray[np.int64]]:
 
 
 def _undo_differences(numbers: NDArray[np.int64], start: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Counts of texts that begin at `start`: from its fourth number on, each holds the step from two before.
+    """Undo the difference coding of texts that begin at `start`: from the fourth number on, minus the second last.
 
-    So the counts at odd positions are running sums, and those at even positions too, the very first apart.
+    Counts at odd positions are therefore running sums, and so are those at even positions except the first.
     """
     count = np.diff(start)
     position = np.arange(len(numbers)) - np.repeat(start[:-1], count)

@@ -1,4 +1,4 @@
-"""Polygons as sources hold them: lists of rings."""
+"""Conversion of polygons: lists of rings."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ RINGS = msgspec.json.Decoder(list[list[float]])
 def build_polygons(
     given: list[Any],
     rows: NDArray[np.intp],
-    surroundings: Surroundings,  # noqa: ARG001 - every builder is given them
+    surroundings: Surroundings,  # noqa: ARG001 - all builders have this signature
     faults: ShapeFaults,
 ) -> Polygons:
-    """Polygons of the given rows, each a list of rings x1, y1, x2, y2, ... or of lists of (x, y); none elsewhere.
+    """Build polygons of the given rows, lists of rings x1, y1, x2, y2, ... or of lists of (x, y); other rows have none.
 
-    Such a list may still be JSON, as `msgspec.Raw`.
+    Such a list may be raw JSON (`msgspec.Raw`).
     """
     polygons, unclear = _short(given, rows)
     for read in (_flatten, partial(_one_by_one, faults=faults)):
@@ -40,7 +40,7 @@ def build_polygons(
             polygons = _after(polygons, more).take(order) if len(unclear) < len(rows) else more
             unclear = left
     points = polygons.points
-    if not (points.min(initial=0) >= -LARGEST and points.max(initial=0) <= LARGEST):  # NaN is not
+    if not (points.min(initial=0) >= -LARGEST and points.max(initial=0) <= LARGEST):  # NaN fails the comparison
         wrong = ~(np.abs(points) <= LARGEST).all(axis=1)
         row_of_point = np.repeat(np.arange(len(given)), np.diff(polygons.ring_start[polygons.part_start]))
         faults.add_all(
@@ -60,7 +60,7 @@ def _after(first: Polygons, second: Polygons) -> Polygons:
 
 
 def _short(given: list[Any], rows: NDArray[np.intp]) -> tuple[Polygons, NDArray[np.intp]]:
-    """The polygons that are JSON still, of short decimals, and the rows that hold anything else."""
+    """Parse raw JSON polygons of short decimals; return them and the rows with anything else."""
     read = read_lists([given[row] for row in rows.tolist()], depth=2)
     parts = np.zeros(len(given), np.intp)
     parts[rows] = read.lists
@@ -69,17 +69,17 @@ def _short(given: list[Any], rows: NDArray[np.intp]) -> tuple[Polygons, NDArray[
 
 
 def _flatten(given: list[Any], rows: NDArray[np.intp]) -> tuple[Polygons, NDArray[np.intp]]:
-    """All rings x1, y1, x2, y2, ... back to back, and the rows that hold anything else, which have none there."""
+    """Parse rings x1, y1, x2, y2, ... into one array; return the polygons and the rows with anything else."""
     flat, lengths = array("d"), array("q")
     put, decode = flat.fromlist, RINGS.decode
     parts = [0] * len(given)
     unclear = []
     for row in rows.tolist():
         shape, numbers, rings = given[row], len(flat), len(lengths)
-        try:  # one after the other, so that few numbers are objects at a time
+        try:  # one by one, so that few numbers are Python objects at a time
             if type(shape) is msgspec.Raw:
                 shape = decode(shape)
-            for ring in shape if type(shape) is list else [shape]:  # what can be gone through once is left alone
+            for ring in shape if type(shape) is list else [shape]:  # iterators are left unconsumed
                 put(ring)
                 lengths.append(len(ring))
         except (TypeError, OverflowError, msgspec.ValidationError):
@@ -93,7 +93,7 @@ def _flatten(given: list[Any], rows: NDArray[np.intp]) -> tuple[Polygons, NDArra
 
 
 def _one_by_one(given: list[Any], rows: NDArray[np.intp], faults: ShapeFaults) -> tuple[Polygons, NDArray[np.intp]]:
-    """The polygons of rows that may hold anything; none is left."""
+    """Parse the polygons of rows one by one, in any form; no rows remain."""
     rings: list[list[NDArray[np.float64]]] = [[]] * len(given)
     for row in rows.tolist():
         rings[row] = _read_rings(row, decoded(given[row]), faults)
@@ -103,7 +103,7 @@ def _one_by_one(given: list[Any], rows: NDArray[np.intp], faults: ShapeFaults) -
 def _sound(
     numbers: NDArray[np.float64], length: NDArray[np.intp], parts: NDArray[np.intp]
 ) -> tuple[Polygons, NDArray[np.intp]]:
-    """The polygons of rings back to back, so many for each row, and the rows of unclear ones, which have none there."""
+    """Build polygons from concatenated rings, `parts` per row; return them and the rows with unclear rings."""
     unclear = _unclear(numbers, length)
     rows = np.unique(np.repeat(np.arange(len(parts)), parts)[unclear])
     if len(rows):
@@ -114,9 +114,9 @@ def _sound(
 
 
 def _unclear(numbers: NDArray[np.float64], length: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """(G,) True for rings that are odd, have fewer than three corners, or hold nothing but 0 and 1.
+    """(G,) whether a ring has odd length, fewer than three corners, or only values 0 and 1.
 
-    For an array of numbers truth values are numbers too.
+    Booleans are numbers in an array of numbers, so rings of 0 and 1 need another check.
     """
     unclear = np.asarray((length % 2 != 0) | (length < 6))
     start = run_starts(length)[:-1]
@@ -131,10 +131,10 @@ def _unclear(numbers: NDArray[np.float64], length: NDArray[np.intp]) -> NDArray[
 
 
 def _read_rings(row: int, shape: Any, faults: ShapeFaults) -> list[NDArray[np.float64]]:
-    """The rings of one annotation, each (V, 2), in whatever form they are; none if they are faulty."""
+    """Read the rings of one annotation, each (V, 2), in any form; empty if they are faulty."""
     parts = [_ring(ring) for ring in shape] if isinstance(shape, Iterable) else [None]
     read = [ring for ring in parts if ring is not None]
-    shortest = min((_corner_count(ring) for ring in read if len(ring) < 4), default=3)  # longer ones have 3 anyway
+    shortest = min((_corner_count(ring) for ring in read if len(ring) < 4), default=3)  # others have at least 3
     if len(read) < len(parts):
         faults.add(row, "rings of numbers x1, y1, x2, y2, ...", repr_of(shape))
     elif shortest < 3:
@@ -145,7 +145,7 @@ def _read_rings(row: int, shape: Any, faults: ShapeFaults) -> list[NDArray[np.fl
 
 
 def _ring(value: object) -> NDArray[np.float64] | None:
-    """(V, 2) vertices of x1, y1, x2, y2, ... or of a list of (x, y); None if it is neither."""
+    """(V, 2) vertices from x1, y1, x2, y2, ... or a list of (x, y); None if it is neither."""
     numbers = as_numbers(value)
     if numbers is None or not ((numbers.ndim == 1 and len(numbers) % 2 == 0) or numbers.shape[1:] == (2,)):
         return None
@@ -153,5 +153,5 @@ def _ring(value: object) -> NDArray[np.float64] | None:
 
 
 def _corner_count(ring: NDArray[np.float64]) -> int:
-    """Points of a ring, the first not counted again where the ring is closed by repeating it."""
+    """Number of corners of a ring, not counting a repeated first point that closes it."""
     return len(ring) - int(len(ring) > 1 and bool((ring[0] == ring[-1]).all()))

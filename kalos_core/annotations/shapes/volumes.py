@@ -1,4 +1,4 @@
-"""Volumes as sources hold them: lists of contours, each in a slice of the annotation's scan."""
+"""Conversion of volumes: lists of contours, each in a slice of the annotation's scan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kalos_core.shapes import Volumes
 from kalos_core.shapes.volumes import Scans
 
 SLICE_TOLERANCE = 0.01
-"""mm by which a contour may lie next to its slice: what is lost when positions are written as text."""
+"""Greatest distance in mm between a contour and its slice, due to rounding of positions in text."""
 
 
 class _Contour(NamedTuple):
@@ -26,7 +26,7 @@ class _Contour(NamedTuple):
 
 
 def build_volumes(given: list[Any], rows: NDArray[np.intp], surroundings: Surroundings, faults: ShapeFaults) -> Volumes:
-    """Volumes of the given rows, each a list of contours with `z`, `points` and `inclusion`; none elsewhere."""
+    """Build volumes of the given rows, lists of contours with `z`, `points` and `inclusion`; other rows have none."""
     contours: list[_Contour] = []
     for row in rows:
         parts = [_contour(row, value) for value in given[row]] if _is_list(given[row]) else [None]
@@ -42,7 +42,7 @@ def build_volumes(given: list[Any], rows: NDArray[np.intp], surroundings: Surrou
     position, start = _slice_positions(surroundings)
     z = np.array([contour.z for contour in contours], np.float64)
     slice_ = _slices(position, start, surroundings.image[row_of], z, row_of, faults)
-    scan = np.maximum(surroundings.image, 0)  # an annotation of no known image is an error of its own
+    scan = np.maximum(surroundings.image, 0)  # annotations without a known image are reported separately
     sound = ~np.isin(row_of, list(faults.rows)) & (surroundings.image[row_of] >= 0)
     scans = Scans(
         position,
@@ -61,7 +61,7 @@ def _is_list(value: object) -> bool:
 
 
 def _contour(row: int, value: object) -> _Contour | None:
-    """A contour with at least one point; None if it is none."""
+    """Read a contour with at least one point; None if it is invalid."""
     if not isinstance(value, Mapping):
         return None
     z, points, inclusion = as_number(value.get("z")), as_numbers(value.get("points")), value.get("inclusion", True)
@@ -71,7 +71,7 @@ def _contour(row: int, value: object) -> _Contour | None:
 
 
 def _slice_positions(surroundings: Surroundings) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Positions of all scans' slices back to back, ascending, and where each scan begins; none where not known."""
+    """Concatenated ascending slice positions of all scans, and the start of each scan; empty if unknown."""
     images = len(surroundings.image_size)
     known = surroundings.slice_positions or [None] * images
     positions = [np.zeros(0) if entry is None else np.unique(entry[np.isfinite(entry)]) for entry in known]
@@ -89,7 +89,7 @@ def _pixel_spacing(surroundings: Surroundings) -> NDArray[np.float64]:
 
 
 def _span(scan: NDArray[np.intp], z: NDArray[np.float64], scans: int) -> NDArray[np.float64]:
-    """(S, 2) lowest and highest annotated position in each scan, NaN where there is none."""
+    """(S, 2) lowest and highest annotated position in each scan; NaN if there is none."""
     span = np.tile([np.inf, -np.inf], (scans, 1))
     np.minimum.at(span[:, 0], scan, z)
     np.maximum.at(span[:, 1], scan, z)
@@ -106,7 +106,7 @@ def _check_points(
         lambda this: f"a point at {points[~finite & (row == this)][0].tolist()}",
     )
     size = surroundings.size[row]
-    outside = finite & ((points < 0) | (points > size)).any(axis=1)  # a size that is not known is NaN
+    outside = finite & ((points < 0) | (points > size)).any(axis=1)  # unknown sizes are NaN
     faults.add_all(
         np.unique(row[outside]),
         "contours inside of their slice",
@@ -126,7 +126,7 @@ def _slices(
     row: NDArray[np.intp],
     faults: ShapeFaults,
 ) -> NDArray[np.intp]:
-    """(G,) number of the slice each contour lies in, in its scan; what lies in none is a fault of its row."""
+    """(G,) index of the slice of each contour in its scan; a contour outside all slices is a fault of its row."""
     slice_ = np.zeros(len(z), np.intp)
     known = np.flatnonzero(image >= 0)
     unknown = known[np.diff(start)[image[known]] == 0]
@@ -138,7 +138,7 @@ def _slices(
         before = np.maximum(after - 1, 0)
         nearest = np.where(np.abs(slices[before] - z[here]) < np.abs(slices[after] - z[here]), before, after)
         slice_[here] = nearest
-        off = ~(np.abs(slices[nearest] - z[here]) <= SLICE_TOLERANCE)  # NaN is not
+        off = ~(np.abs(slices[nearest] - z[here]) <= SLICE_TOLERANCE)  # NaN fails the comparison
         for one, nearest_slice in zip(here[off], slices[nearest[off]], strict=True):
             gap = f"one at z = {z[one]:g}, the nearest slice being at {nearest_slice:g}"
             faults.add(row[one], "contours that lie in a slice of their scan", gap)
