@@ -224,7 +224,7 @@ def test_a_version_outside_the_range_is_named_with_it():
         for version in ("1.22.1", "1.22.2", "1.23.0", "1.100.0", foc.VERSION):
             internals.check_version(version)
     for version in ("0.25.2", "1.22.0", "1.3.0", "2.0.0", "2.0.0rc1"):
-        words = re.escape(f"FiftyOne {version} is installed, and this works with 1.22.1 or later, before 2")
+        words = re.escape(f"FiftyOne {version} is not supported: expected 1.22.1 or later, before 2")
         with pytest.warns(KalosWarning, match=words):
             internals.check_version(version)
 
