@@ -268,7 +268,7 @@ class TestInformation:
     def test_garbage_is_forgotten_with_a_warning(self, two):
         for value in [*GARBAGE[:3], *({name: of} for name in REMEMBERED for of in GARBAGE)]:
             remember(two, value)
-            with pytest.warns(KalosWarning, match=r"dataset: .* cannot be read and is forgotten"):
+            with pytest.warns(KalosWarning, match=r"dataset: .* cannot be read and was deleted"):
                 assert set(kf.list_runs(two)) == {"run", "other"}
             assert "kalos" not in two.info
         kf.rename_run(two, "run", "new")

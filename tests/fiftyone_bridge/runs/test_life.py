@@ -39,7 +39,7 @@ FULL = OperationFailure("no room", explaining.OUT_OF_DISK_SPACE)
 NO_ROOM = "the disk of the database is full"
 RESTARTED = "the database was restarted meanwhile"
 LOST = f"{RESTARTED}, and may have lost the last"
-CUT_OFF = "was cut off half-way"
+CUT_OFF = "was interrupted"
 SOMEBODY = "another process is changing runs"
 
 
