@@ -72,13 +72,13 @@ def _full(error: Exception) -> str | None:
 
 def _memory(error: Exception) -> str | None:
     if any(isinstance(found, MemoryError) for found in _causes(error)):
-        return "memory: this needs more than the machine has; take fewer or smaller images at a time"
+        return "memory: this machine does not have enough; use fewer or smaller images at a time"
     return None
 
 
 def _too_large(error: Exception) -> str | None:
     if any(map(is_too_large, _causes(error))):
-        return f"samples: a sample with all its labels would pass {MOST:,} bytes: {WAYS_OUT}"
+        return f"samples: a sample with all its labels would exceed {MOST:,} bytes: {WAYS_OUT}"
     return None
 
 

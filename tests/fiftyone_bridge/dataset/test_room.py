@@ -120,7 +120,7 @@ class TestRuns:
             assert stored_bytes(dataset, sample.id) == writing.MOST - spare
 
         leave(20)
-        message = re.escape("would pass 16,777,216 bytes: this limit of MongoDB")
+        message = re.escape("would exceed 16,777,216 bytes: this limit of MongoDB")
         with untouched(dataset), pytest.raises(KalosError, match=message):
             kf.compute_agreement(dataset, "run", raters=RATERS)
         leave(40_000)

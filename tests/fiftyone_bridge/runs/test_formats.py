@@ -101,7 +101,7 @@ def assert_usable(dataset: fo.Dataset) -> None:
     assert kf.load_metrics(dataset, "other").settings == runs["other"].settings
     for read in READERS:
         if run.unreadable:
-            with pytest.raises(InputError, match=r"run 'run' cannot be read: .*; delete it, and make it anew"):
+            with pytest.raises(InputError, match=r"run 'run' cannot be read: .*; delete it and recompute it"):
                 read(dataset, "run")
         else:
             read(dataset, "run")

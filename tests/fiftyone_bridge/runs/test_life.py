@@ -135,7 +135,7 @@ class TestKilled:
         dataset.reload()
         assert len(dataset) == 7
         assert dataset.has_field("cid")
-        with pytest.warns(KalosWarning, match=f"{CUT_OFF}; what it left is removed first"):
+        with pytest.warns(KalosWarning, match=f"{CUT_OFF}; its partial data is removed first"):
             done = load(path, dataset)
         assert (done.added_samples, len(dataset)) == (1, 7)
         assert kf.rater_fields(dataset) == {"cid": "cid"}
