@@ -1,1 +1,1 @@
-"""Analyses: compute all runs of a set of labels, update them, summarize, compare and report them."""
+"""Analyses: compute all runs of a set of labels, update them, summarise, compare and report them."""

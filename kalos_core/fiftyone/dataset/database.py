@@ -193,7 +193,7 @@ def copy_fields(dataset: Any, moves: Mapping[str, str]) -> None:
         labels, _, name = path.rpartition(".")
         copied: dict[str, Any] = {new: f"${path}"}
         if labels:
-            attribute = {new.rpartition(".")[2]: f"$$label.{name}"}  # absent where the old one is
+            attribute = {new.rpartition(".")[2]: f"$$label.{name}"}  # absent if the old one is
             join = {"$mergeObjects": ["$$label", attribute]}
             copied = {labels: {"$map": {"input": f"${labels}", "as": "label", "in": join}}}
         collection(dataset).update_many({path: {"$exists": True}}, [{"$set": copied}])

@@ -218,7 +218,7 @@ def sources_of(samples: Any, selection: Selection, family: Family = OBJECTS) -> 
     ]
 
 
-# ---- what is remembered ----
+# ---- stored raters ----
 
 
 def store_raters(dataset: Any, fields: Mapping[str, str], annotations: Annotations | None = None) -> None:

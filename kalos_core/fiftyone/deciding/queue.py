@@ -50,7 +50,7 @@ def next_dispute(
     names, stored, measure = run.names, collection(samples), deciding_of(samples, run).measure
     wanted = {names.disputes: {"$gt": 0}, names.queue: {"$elemMatch": _wanted(run, OPEN, category, rater)}}
     if category is None and rater is None:
-        del wanted[names.queue]  # the index knows
+        del wanted[names.queue]  # the index on open decisions is enough
     parts: list[dict[str, Any]] = [wanted]
     if after is not None:
         parts = [*({**wanted, **part} for part in _behind(samples, run, after)["$or"]), wanted]

@@ -218,7 +218,7 @@ def check_images(
 def preview_raters(
     labels: str | os.PathLike[str], *, images: str | os.PathLike[str] | None = None, **reading: Any
 ) -> str:
-    """Summarize a file of labels in a sentence: raters, images, annotations and classes; nothing is loaded.
+    """Summarise a file of labels in a sentence: raters, images, annotations and classes; nothing is loaded.
 
     Parameters
     ----------

@@ -168,5 +168,5 @@ def as_texts(array: NDArray[Any]) -> list[str]:
 
 
 def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str, without: str = "\0") -> dict[str, NDArray[Any]]:
-    """The arrays whose names begin with a prefix, without it; those with another text in their name are not fetched."""
+    """Return the arrays whose names start with a prefix, which is removed; names that contain `without` are skipped."""
     return {name[len(prefix) :]: arrays[name] for name in arrays if name.startswith(prefix) and without not in name}
