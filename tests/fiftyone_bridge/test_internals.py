@@ -231,7 +231,7 @@ def test_a_version_outside_the_range_is_named_with_it():
 
 def test_the_version_is_checked_at_load(monkeypatch):
     monkeypatch.setattr(foc, "VERSION", "2.1.0")
-    with pytest.warns(KalosWarning, match=r"FiftyOne 2\.1\.0 is installed"):
+    with pytest.warns(KalosWarning, match=r"FiftyOne 2\.1\.0 is not supported"):
         runpy.run_path(internals.__file__)
 
 

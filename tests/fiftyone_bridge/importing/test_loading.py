@@ -334,7 +334,7 @@ class TestImages:
 
     @pytest.mark.parametrize(
         ("error", "kind", "message"),
-        [(MemoryError(), KalosError, "memory: this needs more"), (TypeError("of its own"), TypeError, "of its own")],
+        [(MemoryError(), KalosError, "memory: this machine"), (TypeError("of its own"), TypeError, "of its own")],
     )
     def test_what_fails_is_named_and_not_that_its_data_set_went(self, tmp_path, meanwhile, error, kind, message):
         meanwhile(Image, "new", before=raising(error), call=1)

@@ -278,7 +278,7 @@ class TestInformation:
         """Also entries that this version does not know."""
         kept = {"raters": REMEMBERED["raters"], "later": 5}
         remember(two, {**REMEMBERED, **kept})
-        with pytest.warns(KalosWarning, match="'load', 'renaming', 'handing_over' in the information"):
+        with pytest.warns(KalosWarning, match="'load', 'renaming', 'handing_over' in the info"):
             kf.list_runs(two)
         assert two.info["kalos"] == {**kept, "rater_facts": REMEMBERED["rater_facts"]}
 
