@@ -279,7 +279,7 @@ class _Reading:
                 self._add(image, rater, labels, (file, field))
             elif rater in self.opened.raters:
                 expected = f"a rater whom the sample field {ASSIGNED_FIELD!r} lists (or assigned='labelled')"
-                self.problems.add(f"{_at((file, field))}, rater {rater!r}", expected, "one it does not")
+                self.problems.add(f"{_at((file, field))}, rater {rater!r}", expected, "a rater who is not listed")
         for rater in assigned:
             if rater not in there:
                 self._add(image, rater, [], (file, ""))

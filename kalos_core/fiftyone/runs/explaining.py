@@ -42,7 +42,7 @@ def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Ite
     except KalosError:
         raise
     except UnicodeEncodeError as error:
-        raise InputError(f"text: expected what UTF-8 can hold, got {repr_of(error.object)}") from error
+        raise InputError(f"text: expected text that UTF-8 can encode, got {repr_of(error.object)}") from error
     except Exception as error:
         if _OWN in vars(error):  # no cause was found before the cleanup, which may have deleted the data set
             raise

@@ -147,7 +147,7 @@ class TestNewDataset:
             for name in ("", " ", "é ü", half):
                 with pytest.raises(InputError, match="dataset: expected a name that FiftyOne takes, got"):
                     kf.load_raters(TWO, name, canvas=tmp_path)
-            with pytest.raises(InputError, match="text: expected what UTF-8 can hold, got 'half"):
+            with pytest.raises(InputError, match="text: expected text that UTF-8 can encode, got 'half"):
                 kf.load_raters(replace(TWO, attributes={"note": [half] * 2}), None, canvas=tmp_path)
 
     def test_exclusions_do_not_vanish_unsaid(self, tmp_path):
