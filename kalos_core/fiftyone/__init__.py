@@ -1,6 +1,6 @@
-"""The bridge to FiftyOne, and the only place of the library that imports it: labels <-> annotations, runs, views.
+"""Bridge between the library and FiftyOne, and the only package that imports it: labels, annotations, runs, views.
 
-Operators and panels of the plugin do what these functions do; a notebook can call either::
+The plugin's operators and panels do the same as these functions; a notebook can call either::
 
     import kalos_core.fiftyone as kf
 
@@ -8,9 +8,9 @@ Operators and panels of the plugin do what these functions do; a notebook can ca
     run = kf.compute_agreement(loaded.dataset, "agreement")
     print(run.result)
 
-These are the functions of a notebook. The subpackages have what the panels need besides: more views, the rows of their
-lists, and the classes of results.
-The imports below are the only list of these names: `__all__` and the API reference are made from them.
+This package exports the functions for notebooks. The subpackages add what the panels need: more views, the rows of
+their lists, and the result classes.
+The imports below are the only list of these names: `__all__` and the API reference are generated from them.
 """
 
 import importlib.util

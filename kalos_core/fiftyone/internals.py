@@ -1,7 +1,7 @@
-"""What FiftyOne has no public name for: the only module of the bridge and the plugin that calls it, each with a test.
+"""Private APIs of FiftyOne: the only module of the bridge and the plugin that calls them, each with a test.
 
-A newer FiftyOne may change any of it without a word, and says so here first: `tests/fiftyone_bridge/test_internals.py`
-names what broke. `check_version` says whether FiftyOne is one that all of it was written for.
+A newer FiftyOne may change any of them without notice; `tests/fiftyone_bridge/test_internals.py` names what broke.
+`check_version` checks whether the installed FiftyOne is supported.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from kalos_core.errors import KalosWarning
 from kalos_core.extras import EXTRAS, pip_command
 
 OLDEST, BEFORE = re.findall(r"[0-9.]+", EXTRAS["app"][0])
-"""The first version of FiftyOne that is supported, and the first that is not any more."""
+"""Oldest supported version of FiftyOne, and the first version that is no longer supported."""
 
 
 def check_version(installed: str = foc.VERSION) -> None:
-    """Warn where FiftyOne is none of the versions that are supported.
+    """Warn if the installed version of FiftyOne is not supported.
 
     Examples
     --------
@@ -40,8 +40,8 @@ def check_version(installed: str = foc.VERSION) -> None:
     """
     if not _numbers(OLDEST) <= _numbers(installed) < _numbers(BEFORE):
         warnings.warn(
-            f"FiftyOne {installed} is installed, and this works with {OLDEST} or later, before {BEFORE}: what it reads "
-            f"and writes may be wrong; {pip_command('app')}",
+            f"FiftyOne {installed} is not supported: expected {OLDEST} or later, before {BEFORE}. Data may be read or "
+            f"written incorrectly; {pip_command('app')}",
             KalosWarning,
             stacklevel=3,
         )
@@ -58,53 +58,53 @@ check_version()
 
 
 def root_of(samples: Any) -> Any:
-    """The data set that a view, or itself, is of."""
+    """Return the data set of a view; a data set is returned as it is."""
     return samples._root_dataset
 
 
 def id_of(dataset: Any) -> Any:
-    """The id of a data set in the database, which stays when its name changes."""
+    """Return the database id of a data set, which stays the same when its name changes."""
     return dataset._doc.id
 
 
 def changed_at(dataset: Any) -> Any:
-    """When fields, information or runs of a data set changed last, as far as this process knows."""
+    """Return when the fields, info or runs of a data set last changed, as far as this process knows."""
     return dataset._doc.last_modified_at
 
 
 def reload_info(dataset: Any) -> None:
-    """Read again what `Dataset.info` holds, and when the data set was changed."""
+    """Reload `Dataset.info` and the time of the last change."""
     dataset._doc.reload("info", "last_modified_at")
 
 
 def reload_runs(dataset: Any) -> None:
-    """Read again which runs a data set lists, and when it was changed; whatever else was changed is not read."""
+    """Reload the list of runs and the time of the last change, and nothing else."""
     dataset._doc.reload("runs", "last_modified_at")
 
 
 def has_annotation_results(dataset: Any, key: str) -> bool:
-    """Whether the results of an annotation run were stored, which is the last that is done for it."""
+    """Return whether the results of an annotation run were stored, which is the last step of creating it."""
     document = dataset._doc.annotation_runs.get(key)
     return document is not None and document.results.grid_id is not None
 
 
 RESULTS = "fs"
-"""Of the files with the results of runs of others, in FiftyOne's database."""
+"""GridFS bucket in FiftyOne's database with the results of runs that are not ours."""
 
 LISTS = ("annotation_runs", "brain_methods", "evaluations", "runs")
-"""Where in the document of a data set its runs are listed."""
+"""Entries of a data set's document that list its runs."""
 
 
 def forget_unlisted(dataset: Any, key: str, since: str) -> None:
-    """Delete what a dead process stored of an annotation run that FiftyOne lists nowhere: its record, and its file.
+    """Delete the record and the file of an annotation run that a dead process stored but FiftyOne does not list.
 
     Parameters
     ----------
     dataset : fiftyone.core.dataset.Dataset
     key : str
-        Of the annotation run.
+        Key of the annotation run.
     since : str
-        An id that the process made before.
+        An id that the process made earlier.
     """
     connection = database()
     stored = connection.datasets.find_one({"_id": id_of(dataset)}, dict.fromkeys(LISTS, True)) or {}
@@ -118,9 +118,9 @@ def forget_unlisted(dataset: Any, key: str, since: str) -> None:
 
 
 def forget_unlisted_samples(since: str) -> None:
-    """Drop collections of samples that this process made since it made an id, and that no data set lists.
+    """Drop sample collections that this process made after the id `since` and that no data set lists.
 
-    FiftyOne leaves one where the database loses the data set that it is just making.
+    FiftyOne leaves one behind if the database loses a data set while it is being created.
     """
     connection = database()
     known = set(connection.datasets.distinct("sample_collection_name"))
@@ -130,23 +130,23 @@ def forget_unlisted_samples(since: str) -> None:
 
 
 def _made_since(since: str, collection: str, name: str, where: Mapping[str, Any] | None = None) -> set[ObjectId]:
-    """The ids in a collection that the process which made one made later."""
+    """Return the ids in a collection that the process of `since` made after it."""
     later = database()[collection].find({**(where or {}), name: {"$gt": ObjectId(since)}}, {name: True})
     return {found[name] for found in later if was_made_since(ObjectId(since), found[name])}
 
 
 def was_made_since(since: ObjectId, other: ObjectId) -> bool:
-    """Whether the process which made an id made another one later: five bytes of them are its own."""
+    """Return whether the process that made `since` made `other` later: five bytes of an id identify the process."""
     return str(other)[8:18] == str(since)[8:18] and other > since
 
 
 def collection_of(dataset: Any) -> Any:
-    """The collection of the samples of a data set."""
+    """Return the database collection of the samples of a data set."""
     return dataset._sample_collection
 
 
 def reload_held(dataset: Any) -> None:
-    """Let the samples that are held in memory see what was written."""
+    """Reload the samples held in memory, so that they see what was written."""
     fo.Sample._reload_docs(dataset._sample_collection_name)
 
 
@@ -159,10 +159,10 @@ def merge_schema(dataset: Any, fields: Mapping[str, Any]) -> None:
 
 
 def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
-    """Delete fields and attributes of labels, in all slices, from the data set as it was last loaded.
+    """Delete fields and label attributes, in all slices, from the data set as it was last loaded.
 
-    Values, indexes and what the App is to show of it go whether or not the field is still there: a database that died
-    may have lost that it was made, or that they went before it.
+    Values, indexes and App settings are deleted even if the field no longer exists: a database that died may have lost
+    the creation of the field, or the deletion of its values before that of the field.
     """
     every = list(paths)
     outer = [path for path in every if not any(path.startswith(f"{other}.") for other in every)]
@@ -187,12 +187,12 @@ def delete_fields(dataset: Any, paths: Iterable[str]) -> None:
 
 
 def attributes_of(label: type) -> set[str]:
-    """The names that labels of a type have already."""
+    """Return the names of the built-in attributes of a label type."""
     return {*label._fields, *label._fields_ordered}  # type: ignore[attr-defined]
 
 
 def add_to_sidebar(settings: Any, paths: Iterable[str], group: str) -> None:
-    """Put fields into a group of the sidebar, in the settings of the App."""
+    """Add fields to a sidebar group in the App settings."""
     settings._add_paths_to_sidebar_group(paths, group)
 
 
@@ -200,22 +200,22 @@ def add_to_sidebar(settings: Any, paths: Iterable[str], group: str) -> None:
 
 
 def aggregate(view: Any, stages: Sequence[Mapping[str, Any]]) -> Any:
-    """What MongoDB answers to the stages of a view and further ones: a cursor of documents."""
+    """Return a cursor over the documents that MongoDB finds for a view, followed by further pipeline stages."""
     return view._aggregate(post_pipeline=list(stages))
 
 
 def stages_of(view: Any) -> list[Any]:
-    """The stages of a view."""
+    """Return the stages of a view."""
     return list(view._stages)
 
 
 def serialized(samples: Any) -> list[dict[str, Any]] | None:
-    """The stages of a view as they are stored with a run; None of a data set."""
+    """Return the stages of a view as they are stored with a run; None for a data set."""
     return None if isinstance(samples, fo.Dataset) else samples._serialize(include_uuids=False)
 
 
 def view_of(dataset: Any, stages: Sequence[Mapping[str, Any]]) -> Any:
-    """A view from its stages as the App sends them."""
+    """Return the view with the given stages, in the form that the App sends."""
     return fov.DatasetView._build(dataset, stages)
 
 
@@ -223,35 +223,35 @@ def view_of(dataset: Any, stages: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def requests_of(ctx: Any) -> list[Any]:
-    """What an operator or panel asks the App for, in a list that can be changed."""
+    """Return the list of requests of an operator or panel to the App; it can be modified in place."""
     found: list[Any] = ctx.executor._requests
     return found
 
 
 def label_selection(labels: Iterable[Mapping[str, str]]) -> Any:
-    """The event with which `Session.select_labels` selects labels, each with "sample_id", "label_id" and "field"."""
+    """Return the event that `Session.select_labels` sends; each label has "sample_id", "label_id" and "field"."""
     return fose.SelectLabels([fose.LabelData(**label) for label in labels])
 
 
 async def dispatch(event: Any) -> None:
-    """Send an event to every window of the App and every Python session; only in the App's server."""
-    from fiftyone.server.events import dispatch_event  # takes a second to import, and only the server needs it
+    """Send an event to every App window and every Python session; works only in the App's server."""
+    from fiftyone.server.events import dispatch_event  # the import takes a second, and only the server needs it
 
     await dispatch_event(None, event)
 
 
 def forget_view(ctx: Any) -> None:
-    """Let the view be read from the request again: FiftyOne keeps the one that it made first."""
+    """Clear FiftyOne's cached view, so that it is read from the request again."""
     ctx._view = None
 
 
 # ---- the App's server ----
 
 SERVER = "fiftyone.operators.server"
-"""The module that answers web pages; another process than the App's server has not imported it."""
+"""Module that handles web requests; only the process of the App's server imports it."""
 
 OF_THE_APP: ContextVar[bool] = ContextVar("OF_THE_APP", default=False)
-"""Whether the request at hand is known to come from no foreign page. Of a request not seen yet it is not known."""
+"""Whether the current request is known not to come from a foreign web page; False for a request not checked yet."""
 
 REFUSED = (
     "This request was refused, because it does not come from the App: reload the App and try again. If the App is "
@@ -262,8 +262,8 @@ REFUSED = (
 def guard_operators(prefix: str) -> None:
     """Refuse to execute operators and panels whose URI starts with `prefix` for web pages other than the App.
 
-    FiftyOne's server executes operators for any page that is open in the browser. It hands no headers to operators, so
-    that the look at them is put in front of its own functions, once. Calls from Python pass no server.
+    FiftyOne's server executes operators for any page that is open in the browser. It does not pass headers to
+    operators, so this wraps the server's own functions, once, to check them. Calls from Python do not use the server.
     """
     server: Any = sys.modules.get(SERVER)
     if server is None or getattr(server.execute_or_delegate_operator, "guards", "") == prefix:
@@ -286,14 +286,14 @@ def guard_operators(prefix: str) -> None:
 
 
 def is_foreign(headers: Mapping[str, str], allowed: str) -> bool:
-    """Whether a request comes from a web page of another origin; a program that is no browser sends neither header.
+    """Return whether a request comes from a web page of another origin; non-browser clients send neither header.
 
     Parameters
     ----------
     headers : mapping
-        Of the request, with small letters. No script can set the two that browsers send.
+        Request headers, with lowercase names. No script can set the two headers that browsers send.
     allowed : str
-        Origins that FiftyOne lets in, separated by commas, or ``*``.
+        Comma-separated origins that FiftyOne allows, or ``*``.
 
     Examples
     --------
@@ -316,10 +316,10 @@ def is_foreign(headers: Mapping[str, str], allowed: str) -> bool:
 
 
 def database() -> Any:
-    """The database of FiftyOne, as pymongo gives it, times in UTC; `RunDocument` is what it stores of a run."""
+    """Return FiftyOne's pymongo database, with times in UTC; a run is stored as a `RunDocument`."""
     return foo.get_db_conn().with_options(codec_options=CodecOptions())
 
 
 def create_field(name: str, **arguments: Any) -> Any:
-    """A field for `merge_schema`, as `Dataset.add_sample_field` declares it."""
+    """Create a field for `merge_schema`, as `Dataset.add_sample_field` declares it."""
     return foo.create_field(name, **arguments)

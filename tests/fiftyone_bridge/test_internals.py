@@ -224,14 +224,14 @@ def test_a_version_outside_the_range_is_named_with_it():
         for version in ("1.22.1", "1.22.2", "1.23.0", "1.100.0", foc.VERSION):
             internals.check_version(version)
     for version in ("0.25.2", "1.22.0", "1.3.0", "2.0.0", "2.0.0rc1"):
-        words = re.escape(f"FiftyOne {version} is installed, and this works with 1.22.1 or later, before 2")
+        words = re.escape(f"FiftyOne {version} is not supported: expected 1.22.1 or later, before 2")
         with pytest.warns(KalosWarning, match=words):
             internals.check_version(version)
 
 
 def test_the_version_is_checked_at_load(monkeypatch):
     monkeypatch.setattr(foc, "VERSION", "2.1.0")
-    with pytest.warns(KalosWarning, match=r"FiftyOne 2\.1\.0 is installed"):
+    with pytest.warns(KalosWarning, match=r"FiftyOne 2\.1\.0 is not supported"):
         runpy.run_path(internals.__file__)
 
 

@@ -1,1 +1,1 @@
-"""All runs of a set of labels at once, the same again, and two beside each other."""
+"""Analyses: compute all runs of a set of labels, update them, summarise, compare and report them."""

@@ -1,4 +1,4 @@
-"""All analyses of some labels in one go, under one key."""
+"""Compute all kinds of runs for a set of labels at once, under one key."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from kalos_core.similarity.fitting import ComparedBy
 
 AnyKind = Kind[Any, Any, Any, Any]
 Calls = Sequence[tuple[AnyKind, Mapping[str, Any]]]
-"""Kinds of runs, each with the arguments of its function."""
+"""Kinds of runs, each with the arguments of its compute function."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnalysisArguments(RunArguments):
-    """What `analyse` takes."""
+    """Arguments of `analyse`."""
 
     kinds: Annotated[
         Sequence[str] | None,
-        Option("Kinds of runs", "Names in `KINDS`; by default all for which several raters have labels."),
+        Option("Kinds of runs", "Names in `KINDS`; by default all kinds for which several raters have labels."),
     ] = None
     similarity: ComparedBy = "auto"
     threshold: Threshold = 0.5
@@ -45,7 +45,7 @@ class AnalysisArguments(RunArguments):
         Mapping[str, Mapping[str, Any]] | None,
         Option(
             "Settings of each kind",
-            "Kind to further arguments of its function, such as {'convergence': {'fraction': 0.5}}.",
+            "Kind -> further arguments of its function, such as {'convergence': {'fraction': 0.5}}.",
             type="mapping of str to mapping, optional",
         ),
     ] = None
@@ -53,18 +53,18 @@ class AnalysisArguments(RunArguments):
 
 @takes(AnalysisArguments)
 def analyse(samples: Any, key: str, settings: AnalysisArguments) -> Analysis:
-    """Everything there is to say about how raters agree, in one go: a run of each kind, all under one key.
+    """Run a complete agreement analysis: one run of each kind, all under one key.
 
-    The run that leads has the key itself, such as ``first``; the others are ``first_variations``,
-    ``first_calibration``, ``first_convergence``, and ``first_labels`` and ``first_pixels`` where several raters gave
-    image-level labels or masks. They appear together once all are complete; if anything fails, or the work is
-    cancelled, nothing of them stays. All read the same labels, and compare annotations in the same way.
+    The leading run has the key itself, such as ``first``. The others are ``first_variations``, ``first_calibration``,
+    ``first_convergence``, and ``first_labels`` and ``first_pixels`` if several raters gave image-level labels or masks.
+    The runs appear together once all are complete. If one fails, or the work is cancelled, none is kept. All read the
+    same labels and compare annotations in the same way.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        A run key that is free, with those of the other runs.
+        An unused run key; the keys derived from it for the other runs must be unused, too.
     progress
         As in `compute_agreement`.
 
@@ -75,12 +75,12 @@ def analyse(samples: Any, key: str, settings: AnalysisArguments) -> Analysis:
     Warns
     -----
     KalosWarning
-        For each run that the labels do not allow, such as label convergence of one image.
+        For each run that the labels do not allow, such as label convergence of a single image.
 
     Raises
     ------
     InputError
-        For input that cannot be used, or labels that do not allow the run that leads; nothing is stored then.
+        If the input cannot be used, or the labels do not allow the leading run; nothing is stored then.
 
     Examples
     --------
@@ -121,30 +121,30 @@ def analyse(samples: Any, key: str, settings: AnalysisArguments) -> Analysis:
 def update_analysis(
     samples: Any, key: str, new_key: str | None = None, *, progress: Progress | bool | None = None
 ) -> Analysis:
-    """The same analysis again, of the labels as they are now: same settings, same selection, same view.
+    """Repeat an analysis on the current labels, with the same settings, selection and view.
 
-    What people added to it, such as notes and the status of each run, is carried over; in the grid its numbers take the
-    place of those before.
+    Notes, the status of each run and other additions by users are carried over. In the grid, the new numbers replace
+    the old ones.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an analysis, or of one of its runs.
+        Key of an analysis, or of one of its runs.
     new_key : str, optional
-        By default the next that is free: ``first2`` after ``first``.
+        By default the next free key: ``first2`` after ``first``.
     progress
         As in `compute_agreement`.
 
     Returns
     -------
     Analysis
-        The new one; that of before stays as it is, so that `compare_runs` says what changed.
+        The new analysis. The old one stays unchanged, so that `compare_runs` can compare the two.
 
     Raises
     ------
     InputError
-        If there is no such analysis, or its labels are gone; nothing is stored then.
+        If there is no such analysis, or its labels no longer exist; nothing is stored then.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def update_analysis(
                     carry(root_of(samples), run.key, own.key)
 
     made = _compute(members[0].view, new_key, calls, progress, carry_over)
-    with explained(samples, f"{made.key!r} is complete, and the App may still show the fields of {before.key!r}"):
+    with explained(samples, f"{made.key!r} is complete, but the App may still show the fields of {before.key!r}"):
         for run in members:
             own = made.runs.get(run.kind)
             if own is not None:
@@ -195,19 +195,19 @@ def _table() -> dict[str, AnyKind]:
 
 
 def _selection_of(samples: Any, chosen: Selection, family: Family) -> Selection:
-    """The raters to read: of image-level labels and masks those found, where none are stored and none were named."""
+    """Return the selection to read; image-level labels and masks without stored or named raters use those found."""
     if family is OBJECTS or chosen.raters is not None or chosen.field is not None or rater_fields(samples, family):
         return chosen
     found = next((entry for entry in found_raters(samples) if entry.family == family.name), None)
     if found is None:
         return chosen
-    warn(f"raters: none are stored, so that every field of {family.name} is one: {listed(found.raters)}")
+    warn(f"raters: none are stored, so each field of {family.name} counts as one rater: {listed(found.raters)}")
     read = found.selection
     return replace(chosen, raters=read.raters, field=read.field, rater_attribute=read.rater_attribute)
 
 
 def _members(samples: Any, selections: Mapping[str, Selection], kinds: Sequence[str] | None) -> list[AnyKind]:
-    """The kinds of runs to be made: those named, or those for which several raters have labels."""
+    """Return the kinds of runs to make: the named ones, or all for which several raters have labels."""
     table = _table()
     if kinds is not None:
         for name in kinds:
@@ -216,7 +216,7 @@ def _members(samples: Any, selections: Mapping[str, Selection], kinds: Sequence[
             raise InputError(f"kinds: expected one or more of {', '.join(table)}, got {kinds!r}")
         return [kind for name, kind in table.items() if name in kinds]
     found = [kind for kind in table.values() if _is_rated(samples, selections[kind.family.name], kind.family)]
-    return found or [kind for kind in table.values() if kind.family is OBJECTS]  # whose refusal says what is missing
+    return found or [kind for kind in table.values() if kind.family is OBJECTS]  # their error names what is missing
 
 
 def _is_rated(samples: Any, selection: Selection, family: Family) -> bool:
@@ -234,9 +234,9 @@ def _compute(
     progress: Progress | bool | None,
     then: Callable[[Analysis], None] | None = None,
 ) -> Analysis:
-    """Make the runs of an analysis; of those after the first, what the labels do not allow is left out.
+    """Make the runs of an analysis; after the first, runs that the labels do not allow are left out.
 
-    `then` is called before anybody else sees them: if it fails, nothing of them stays.
+    `then` is called before others can see the runs; if it fails, none is kept.
     """
     dataset = root_of(samples)
     check_analysis_key(dataset, key)
@@ -249,7 +249,7 @@ def _compute(
                 kind.compute(samples, own, progress=part, **arguments)
                 made += 1
             except InputError as error:
-                check_run_key(dataset, own)  # somebody else's run is no fault of the labels
+                check_run_key(dataset, own)  # a key taken by another user is not a problem of the labels
                 if not made:
                     raise
                 part(1.0, "left out")
@@ -265,7 +265,7 @@ def _compute(
 
 
 def next_analysis_key(samples: Any, key: str) -> str:
-    """The key with the next number that is free.
+    """Return the key with the next free number.
 
     Examples
     --------
@@ -284,19 +284,19 @@ def next_analysis_key(samples: Any, key: str) -> str:
 
 
 def _keys_of(key: str) -> Iterator[str]:
-    """All keys that an analysis may take, its own first."""
+    """Yield all keys that an analysis may use, its own first."""
     yield key
     yield from (kind.key_in(key) for kind in _table().values())
 
 
 def check_analysis_key(samples: Any, key: str) -> None:
-    """Refuse the key of an analysis unless it and those of all its runs are free."""
+    """Refuse an analysis key unless it and the keys of all its runs are free."""
     for own in _keys_of(key):
         check_run_key(samples, own)
 
 
 def free_analysis_key(samples: Any, base: str) -> str:
-    """`base`, or `base` with the first number that makes all keys of an analysis free.
+    """Return `base`, or `base` with the first number for which all keys of an analysis are free.
 
     Examples
     --------

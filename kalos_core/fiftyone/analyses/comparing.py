@@ -1,4 +1,4 @@
-"""Two agreements of a data set side by side: what changed from one to the other, and whether that can be said."""
+"""Comparison of two agreement runs of a data set: what changed, and whether the runs are comparable."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 CHANGES = {"improved": -1, "worsened": 1}
-"""Which images -> how their change of alpha is sorted: the most first."""
+"""Type of change -> sort order of the change of alpha: largest change first."""
 
 NOTED = ("raters", "classes", "field", "rater_attribute")
-"""What of a selection `compare` looks at by itself, or does not matter."""
+"""Entries of a selection that `compare` checks itself or that do not matter."""
 
 
 @dataclass(frozen=True)
 class SettingRow:
-    """What two runs were told, or read.
+    """One setting of two runs, or one property of the labels they read.
 
     Examples
     --------
@@ -47,20 +47,20 @@ class SettingRow:
 
     @property
     def differs(self) -> bool:
-        """Whether the two are not the same."""
+        """Whether the two values differ."""
         return bool(self.a != self.b)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunComparison(Result):
-    """Two agreements of a data set, a and b.
+    """Comparison of two agreement runs, a and b, of a data set.
 
     Parameters
     ----------
     a, b : Run
-        With their metrics only.
+        The runs, with their metrics only.
     comparison : Comparison
-        All differences are b - a, of the labels as each run read them.
+        All differences are b - a, for the labels as each run read them.
     """
 
     _call = "kf.compare_runs(samples, a, b)"
@@ -72,22 +72,22 @@ class RunComparison(Result):
 
     @property
     def settings(self) -> list[SettingRow]:
-        """How both were computed: settings, selection, when the labels were read, and of how many images."""
+        """Settings and selection of both runs, when the labels were read, and the number of images."""
         of_a, of_b = _told(self.a), _told(self.b)
         return [SettingRow(name, of_a[name], of_b[name]) for name in of_a]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why the two may not be comparable; empty where nothing speaks against it."""
+        """Reasons why the two may not be comparable; empty if there are none."""
         return (*self.comparison.notes, *_of_selections(self.a.selection, self.b.selection))
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding in words."""
         return f"{self.a.key} -> {self.b.key}: {self.comparison!r}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """The table of `comparison`."""
+        """Return the table of `comparison`."""
         return self.comparison.to_pandas()
 
     def _plots(self) -> Mapping[str, Callable[..., Any]]:
@@ -103,15 +103,15 @@ def _drawn(name: str, found: RunComparison, **options: Any) -> Any:
 
 @takes(BootstrapSettings)
 def compare_runs(samples: Any, a: str, b: str, settings: BootstrapSettings) -> RunComparison:
-    """What changed from one agreement to another, such as before and after labels were mended: `kalos_core.compare`.
+    """Compare two agreement runs, such as before and after labels were corrected, with `kalos_core.compare`.
 
-    Of both, the units as they were matched and stored: no label is read.
+    Uses the units as both runs matched and stored them; no label is read.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     a, b : str
-        Keys of agreements, or of analyses: before and after.
+        Keys of agreement runs or of analyses, before and after.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def compare_runs(samples: Any, a: str, b: str, settings: BootstrapSettings) -> R
 
 
 def view_of_change(samples: Any, a: str, b: str, which: str) -> Any:
-    """The images on which alpha rose ("improved") or fell ("worsened") from one agreement to another, the most first.
+    """Return the images on which alpha rose ("improved") or fell ("worsened"), sorted by the largest change.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def _told(run: AgreementRun) -> dict[str, Any]:
 
 
 def _of_selections(a: Selection, b: Selection) -> Iterator[str]:
-    """Selections that are another question, beside the raters and classes of the annotations themselves."""
+    """Yield a note for each entry in which the selections differ, except those in `NOTED`."""
     of_a, of_b = a.record(), b.record()
     for name in of_a:
         if name not in NOTED and of_a[name] != of_b[name]:

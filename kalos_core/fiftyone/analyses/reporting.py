@@ -1,4 +1,4 @@
-"""An analysis as a report: one HTML page to send, of what its runs stored."""
+"""Report of an analysis: a single shareable HTML page, built from the stored runs."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 IN_CHAPTERS = ("agreement", "variations", "calibration", "convergence")
-"""Kinds of runs that the chapters of a report with an agreement are about; others come after them."""
+"""Kinds of runs covered by the chapters of a report with an agreement run; other kinds follow them."""
 
 CITED = {"image_labels": NOWAK, "pixels": LAMPERT, "ranking": LAMPERT, "detectors": LAMPERT, "truth": LAMPERT}
-"""Kind of run -> the paper whose methods it uses."""
+"""Kind of run -> paper whose methods it uses."""
 
 PAIRED: Sequence[tuple[str, str, Callable[[AnyRun], object], Callable[[Any, str], PairedRaters]]] = (
     (
@@ -79,32 +79,32 @@ PAIRED: Sequence[tuple[str, str, Callable[[AnyRun], object], Callable[[Any, str]
     ("pixels", "Boundaries", lambda run: run.settings["boundaries"], boundaries_of),
     ("pixels", "Divisions", lambda run: run.settings["divisions"], divisions_of),
 )
-"""Kind of run, title of a section, whether a run compared it, and what reads it."""
+"""Kind of run, section title, function that checks whether a run compared it, and function that loads it."""
 
 MOST_ESTIMATES = 12
-"""Questions in that chapter."""
+"""Maximum number of questions in the chapter "Who is right"."""
 
 
 @takes(ReportSettings)
 def report(samples: Any, key: str, path: str | PathLike[str], settings: ReportSettings) -> Path:
-    """Write all that an analysis says as one HTML file that needs no network and no script, to be sent and printed.
+    """Write an analysis to a single HTML file that needs neither network nor scripts, for sharing and printing.
 
-    Numbers and figures come from what the runs stored; only the samples of the drawn examples are read.
+    Numbers and figures come from the stored runs; only the samples of the drawn examples are read.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an analysis, or of one of its runs.
+        Key of an analysis, or of one of its runs.
     path : path
-        Of the file; another report of that name is replaced.
+        Path of the file; an existing report there is replaced.
     overwrite : bool
-        Replace any other file, too.
+        Whether to replace any other file, too.
 
     Returns
     -------
     Path
-        Of the file.
+        Path of the file.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def report(samples: Any, key: str, path: str | PathLike[str], settings: ReportSe
 
 
 def _numbers(samples: Any, analysis: Analysis) -> tuple[Cards | None, Scale | None]:
-    """How many image-level labels there are, and alpha as the first sentence has it; None for other kinds."""
+    """Return the counts of image-level labels, and alpha as in the first sentence; None for other kinds."""
     run = analysis.run("image_labels")
     if run is None:
         return None, None
@@ -168,7 +168,7 @@ def _numbers(samples: Any, analysis: Analysis) -> tuple[Cards | None, Scale | No
 
 
 def _source(samples: Any, analysis: Analysis) -> Source:
-    """The labels that the first run read: their digests are stored with it."""
+    """Return the source of the report: the labels that the first run read, identified by their stored digests."""
     run = next(iter(analysis.runs.values()))
     digest = hashlib.sha256()
     for name in ("image_ids", "hashes"):
@@ -179,12 +179,12 @@ def _source(samples: Any, analysis: Analysis) -> Source:
 
 
 def _told(run: AnyRun) -> str:
-    """The settings of a run in a line."""
+    """Return the settings of a run on one line."""
     return ", ".join(f"{name} = {value}" for name, value in run.settings.items() if value not in (None, (), [], {}, ""))
 
 
 def _study(samples: Any, analysis: Analysis) -> Study:
-    """What the runs of an analysis stored, as `kalos_core.report.study` would answer it."""
+    """Return the stored runs of an analysis as a `Study`, as `kalos_core.report.study` builds it."""
     lead, differing = analysis.runs["agreement"], analysis.run("variations")
     part, diagnosis = narrowed_metrics(samples, lead.key), _details(samples, lead)
     found = narrowed_variations(samples, differing.key) if differing else _missing("variations")
@@ -212,7 +212,7 @@ def _study(samples: Any, analysis: Analysis) -> Study:
 
 
 def _advised(run: AnyRun, found: Sensitivity | Undefined, advice: ThresholdAdvice | None) -> Advised | None:
-    """Alpha at the computed threshold that is nearest to what is advised; None for another similarity."""
+    """Return alpha at the computed threshold nearest to the advised one; None for another similarity."""
     if advice is None or advice.settings is None or isinstance(found, Undefined):
         return None
     if advice.settings["similarity"] != run.settings["similarity"]:
@@ -241,7 +241,7 @@ def _names(samples: Any, ids: Sequence[str]) -> list[str]:
 
 
 def _worst(samples: Any, run: AnyRun) -> Iterator[Drawing]:
-    """The first unit in dispute of each of the images agreed on least."""
+    """Yield a drawing of the first unit in dispute of each image with the lowest agreement."""
     for row in worst_images(samples, run.key, WORST):
         for unit in disputed_units(samples, run.key, row.sample_id)[:1]:
             drawing = _drawn(samples, run, unit.labels, row.sample_id) if unit.labels else None
@@ -257,12 +257,12 @@ def _examples(samples: Any, analysis: Analysis, run: AnyRun) -> Examples:
 
 
 def _drawn(samples: Any, run: AnyRun, labels: Sequence[str], sample_id: str) -> Drawing | None:
-    """The unit of some labels; None for those that are gone since, or have no outline."""
+    """Draw the unit of some labels; None if they were deleted since, or have no outline."""
     return _or_none(lambda: draw_unit(samples, run.key, labels, sample_id, longest_side=SIDE))
 
 
 def _example(samples: Any, run: AnyRun, label: str, divided: bool) -> Drawing | None:
-    """The unit of a label, with the wholes and parts that it belongs to where that is what it is an example of."""
+    """Draw the unit of a label; if it is an example of a division, with its whole and parts."""
     draw = draw_together if divided else draw_unit
     return _or_none(lambda: draw(samples, run.key, label, longest_side=SIDE))
 
@@ -276,20 +276,20 @@ def _or_none(draw: Callable[[], Drawing]) -> Drawing | None:
 
 
 EXAMPLES = 2
-"""Drawn examples of each type on a sheet."""
+"""Maximum number of drawn examples of each type on a sheet."""
 
 
 def feedback(samples: Any, key: str, rater: str, filter: Filter = Filter()) -> str:  # noqa: B008
-    """The sheet of one rater as a page of HTML that needs no network: rates with their counts, and drawn examples.
+    """Return the feedback sheet of one rater as an offline HTML page: rates with their counts, and drawn examples.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an analysis, or of one of its runs.
+        Key of an analysis, or of one of its runs.
     rater : str
     filter : Filter
-        Its rater is not heeded.
+        Its rater is ignored.
 
     Raises
     ------
@@ -340,7 +340,7 @@ def _further(samples: Any, analysis: Analysis) -> Iterator[Section]:
 
 
 def _pairs(samples: Any, analysis: Analysis) -> Iterator[Section]:
-    """A section for each thing that runs of the analysis compared between every two raters of an image."""
+    """Yield a section for each comparison that the runs made between pairs of raters of an image."""
     for kind, title, is_compared, load in PAIRED:
         run = analysis.run(kind)
         if run is not None and is_compared(run):
@@ -354,7 +354,7 @@ def _pairs(samples: Any, analysis: Analysis) -> Iterator[Section]:
 
 
 def _means(found: PairedRaters, table: pd.DataFrame, names: Sequence[str]) -> Table:
-    """Means over images with their intervals; a row a class, or two raters."""
+    """Return a table of means over images with their intervals; one row per class or pair of raters."""
     rows = [
         [plain(row[name]) for name in names]
         + [with_interval(row[name], (row[f"{name}_low"], row[f"{name}_high"])) for name in found.measures]
@@ -366,7 +366,7 @@ def _means(found: PairedRaters, table: pd.DataFrame, names: Sequence[str]) -> Ta
 
 
 def _grades(found: Sequence[QuestionGrades]) -> Table:
-    """Agreement on each question with another metric than the nominal one."""
+    """Return a table of the agreement on each question that has a metric other than the nominal one."""
     rows = []
     for of in sorted(found, key=lambda of: (np.isnan(of.weighted.alpha), of.weighted.alpha)):
         forms, at = of.correlation, of.correlation.usual
@@ -376,15 +376,15 @@ def _grades(found: Sequence[QuestionGrades]) -> Table:
 
 
 def _estimates(kind: str, details: Any) -> list[LabelTruth]:
-    """Who is right on each question of image-level labels, or about objects; nothing where it was not estimated."""
+    """Return the ground-truth estimates of image-level questions or of objects; empty if nothing was estimated."""
     if kind == "image_labels":
         return list(details.truth)
     of_objects = [getattr(found, "estimate", None) for found in details.truths.values()] if kind == "truth" else []
-    return [found for found in of_objects[:1] if found is not None]  # those of all quorums are the same
+    return [found for found in of_objects[:1] if found is not None]  # the estimates of all quorums are the same
 
 
 def _right(found: LabelTruth) -> Iterator[Block]:
-    """The skill of each rater, what they take for what, and what speaks against it."""
+    """Yield the skill of each rater, their confusions, and the doubts about the estimate."""
     if found.question:
         yield Text(f"Question: {plain(found.question)}")
     if found.doubts:

@@ -1,4 +1,4 @@
-"""What an analysis says at a glance: the sentences of its overview, a card for each rater, advice on its threshold."""
+"""Summaries of an analysis: overview sentences, rater scorecards, and threshold advice."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from kalos_core.variation import Scorecard, rater_scorecards
 
 
 def rater_scorecard(samples: Any, key: str, filter: Filter = Filter()) -> Scorecard:  # noqa: B008
-    """A card for each rater: agreement with the others, findings, confusions, merges and splits, and examples.
+    """Return a card for each rater: agreement with the others, findings, confusions, merges and splits, and examples.
 
-    All come from what the runs stored: no label is read. Sessions are those of all images.
+    Everything is read from the stored runs; no label is read. Sessions always cover all images.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an analysis, or of one of its runs.
+        Key of an analysis, or of one of its runs.
     filter : Filter
-        Its rater is not heeded: there is a card for each.
+        Its rater is ignored: there is a card for each rater.
 
     Returns
     -------
     Scorecard
-        Without an agreement or variations, what they would say is NaN or empty.
+        Entries that need an agreement or variations run are NaN or empty if there is none.
 
     Raises
     ------
     InputError
-        If there is no such analysis, or for a class that its runs do not know.
+        If there is no such analysis, or its runs do not have the class.
 
     Examples
     --------
@@ -73,20 +73,20 @@ def rater_scorecard(samples: Any, key: str, filter: Filter = Filter()) -> Scorec
 
     if lead is None or everybody.limits_images:
         return made()
-    of = variations and (variations.key, variations.made_at)  # one of the two may be made again
+    of = variations and (variations.key, variations.made_at)  # either run may be replaced
     return kept(samples, lead, ("scorecards", of, everybody.category), made)
 
 
 def overview_of(samples: Any, key: str, filter: Filter = Filter()) -> list[Statement]:  # noqa: B008
-    """The few sentences that matter about an analysis, each with the section that shows what lies behind it.
+    """Return the main findings of an analysis as a few sentences, each linked to the section with its evidence.
 
-    The ceiling, the disputes and what was edited are of all images: see `CANNOT_FOLLOW`.
+    The ceiling, the disputes and the edits always refer to all images, see `CANNOT_FOLLOW`.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an analysis, or of one of its runs.
+        Key of an analysis, or of one of its runs.
     filter : Filter
 
     Returns
@@ -96,7 +96,7 @@ def overview_of(samples: Any, key: str, filter: Filter = Filter()) -> list[State
     Raises
     ------
     InputError
-        If there is no such analysis, or for a class or rater that its runs do not know.
+        If there is no such analysis, or its runs do not have the class or rater.
 
     Examples
     --------
@@ -120,14 +120,14 @@ def overview_of(samples: Any, key: str, filter: Filter = Filter()) -> list[State
 
 
 def disputes_by_run(samples: Any, analysis: Analysis) -> dict[str, DisputeCount]:
-    """Key of each run of an analysis with units in dispute -> how many decisions it needs."""
+    """Return the number of decisions needed by each run of an analysis with units in dispute, by run key."""
     return {run.key: count_disputes(samples, run.key) for run in analysis.runs.values() if is_decidable(run)}
 
 
 def sentences_of(
     samples: Any, analysis: Analysis, filter: Filter, disputes: Mapping[str, DisputeCount], changed: int
 ) -> list[Statement]:
-    """As `overview_of`, with the disputes and the edited samples as they were counted."""
+    """Return the sentences of `overview_of`, for given counts of disputes and edited samples."""
     agreement, variations, ceiling = map(analysis.run, ("agreement", "variations", "convergence"))
     counts = disputes.values()
     return [
@@ -161,7 +161,7 @@ def _of_masks(samples: Any, analysis: Analysis) -> list[Statement]:
 
 
 def advice_of(samples: Any, analysis: Analysis) -> ThresholdAdvice | None:
-    """Of a calibration that has the similarity in use; None where there is none."""
+    """Return the threshold advice of a calibration with the similarity in use; None if there is none."""
     run, used = analysis.run("calibration"), analysis.run("agreement") or analysis.run("variations")
     if run is None or used is None:
         return None
@@ -172,13 +172,15 @@ def advice_of(samples: Any, analysis: Analysis) -> ThresholdAdvice | None:
 
 
 def threshold_advice(samples: Any, key: str) -> ThresholdAdvice:
-    """See `kalos_core.calibration.threshold_advice`: of the settings of the agreement, else of the variations.
+    """Return threshold advice for the settings of the agreement run, or of the variations run if there is none.
+
+    See `kalos_core.calibration.threshold_advice`.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an analysis with a calibration, or of one of its runs.
+        Key of an analysis with a calibration, or of one of its runs.
 
     Returns
     -------
@@ -188,7 +190,7 @@ def threshold_advice(samples: Any, key: str) -> ThresholdAdvice:
     Raises
     ------
     InputError
-        If there is no such analysis, no calibration in it, or one of other similarities only.
+        If there is no such analysis, it has no calibration, or its calibration has only other similarities.
     """
     analysis = find_analysis(samples, key)
     used, calibration = analysis.run("agreement") or analysis.run("variations"), analysis.run("calibration")

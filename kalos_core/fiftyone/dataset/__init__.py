@@ -1,7 +1,7 @@
-"""What stands in a data set: who its raters are, which labels are read and how, and how values get back to them.
+"""Access to the labels of a data set: who the raters are, how labels are read, and how values are written to them.
 
-* `selection`, `raters`, `assignment`: which labels of which raters, and who was assigned to a sample
+* `selection`, `raters`, `found`, `opened`: which labels of which raters, and who was assigned to a sample
 * `objects`, `image_labels`, `masks`: labels of each family, read a block of samples at a time
-* `similarities`, `coordinates`, `encoding`, `digests`: shapes of labels, in FiftyOne's fractions and in pixels
-* `database`, `writing`, `expressions`, `info`, `names`, `samples`: what passes between us and FiftyOne's database
+* `coordinates`, `encoding`, `digests`: shapes of labels, in FiftyOne's fractions and in pixels
+* `database`, `document`, `formats`, `writing`, `expressions`, `filter`, `samples`: access to FiftyOne's database
 """

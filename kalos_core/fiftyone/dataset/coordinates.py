@@ -1,6 +1,6 @@
-"""From what FiftyOne stores, relative to the image, to shapes as a source of ours holds them, in pixels.
+"""Conversion of FiftyOne's shapes, relative to the image, to shapes in pixels, as our readers hold them.
 
-What is no such shape stays as it came, to be refused by its record.
+Values that are not valid shapes are passed on unchanged; the check of their record refuses them.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ import fiftyone.core.utils as fou
 from kalos_core.readers.fractions import box_in_pixels, cuboid, keypoints_in_pixels, mask_in_pixels, rings_in_pixels
 
 Fault = tuple[str, str]
-"""What was expected of a label, and what came."""
+"""Expected and actual property of a label."""
 
 OPEN: Fault = ("a closed polyline", "an open one")
 
 CROWD = "iscrowd"
-"""COCO's attribute of a label that stands for many objects; see `Annotations.crowd_regions`."""
+"""COCO's attribute for a label that stands for many objects; see `Annotations.crowd_regions`."""
 
 FILE_ID = "annotation_id"
-"""Attribute of labels that were loaded: their id in the file."""
+"""Attribute of loaded labels: their id in the file."""
 
 REGION = ("bounding_box", "mask", "mask_path")
-"""Attributes that hold a crowd region among labels that are no detections, as in a detection."""
+"""Attributes that hold a crowd region in labels other than detections, named as in a detection."""
 
 
 def shapes_of(
     labels: str, stored: Mapping[str, list[Any]], size: tuple[float, float]
 ) -> tuple[dict[str, list[Any]], list[Fault | None]]:
-    """The shapes of one list of labels by kind, and what is wrong with each label that cannot be read.
+    """Return the shapes of one list of labels by kind, and the fault of each label that cannot be read.
 
-    `labels`: what it is a list of; `stored`: their attributes as the database holds them.
+    `labels`: name of the list, such as "detections"; `stored`: the attributes as the database holds them.
     """
     width, height = size
     faults: list[Fault | None] = [None] * len(stored["id"])
@@ -70,7 +70,7 @@ def shapes_of(
 
 
 def is_crowd(value: Any) -> bool:
-    """Whether an attribute `CROWD` says that a label is a crowd region.
+    """Return whether a value of the attribute `CROWD` marks a crowd region.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def is_crowd(value: Any) -> bool:
 
 
 def stored_mask(stored: Any, path: str | None) -> tuple[Any, Fault | None]:
-    """The crop of a mask as the database holds it, or that of its file, None without either; and what is wrong."""
+    """Return the crop of a mask from the database or its file, None without either; and the fault, if any."""
     if isinstance(stored, bytes):
         return fou.deserialize_numpy_array(stored), None
     if stored is None and path is not None:

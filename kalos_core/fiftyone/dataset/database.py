@@ -1,7 +1,7 @@
-"""What is read from the database and written to it directly, a block of samples at a time.
+"""Direct reads and writes of the database, a block of samples at a time.
 
-What a run writes is no change of anybody's labels, so nothing here touches ``last_modified_at``: that is how a stored
-run tells in one indexed count which samples somebody has edited since.
+Values that a run writes do not change any rater's labels, so nothing here updates ``last_modified_at`` of a sample. A
+stored run can therefore find the samples edited since by one indexed query.
 """
 
 from __future__ import annotations
@@ -27,57 +27,57 @@ from kalos_core.fiftyone.internals import (
 )
 
 BLOCK = 1000
-"""Samples that are read or written at a time: memory does not grow with the data set."""
+"""Number of samples that are read or written at a time, so that memory does not grow with the data set."""
 
 FETCHED = 100
-"""Documents that the database sends at a time; left to itself it sends 16 MB, which become 200 MB of Python objects."""
+"""Number of documents that the database sends at a time; the default of 16 MB becomes 200 MB of Python objects."""
 
 INDEXES = 60
-"""Of a data set, as many as MongoDB allows but for a few, which are left to others."""
+"""Maximum number of indexes of a data set, slightly below MongoDB's limit, to leave some to others."""
 
-RESTARTED = "the database was restarted meanwhile, and may have lost the last that was written; try again"
+RESTARTED = "the database was restarted meanwhile, and may have lost the last writes; try again"
 
 Columns = dict[str, list[Any]]
-"""Path -> its value in each sample; of the labels in a list, the list of their values."""
+"""Path -> its value in each sample; for a path through a list of labels, the list of their values."""
 
 FieldArguments = Mapping[str, Any]
-"""Of `Dataset.add_sample_field`, without the name."""
+"""Arguments of `Dataset.add_sample_field`, without the name."""
 
 
 def now() -> datetime:
-    """The time in milliseconds, as the database keeps it."""
+    """Return the current time in UTC, in milliseconds, as the database stores it."""
     return as_kept(datetime.now(timezone.utc).replace(tzinfo=None))
 
 
 def as_kept(time: datetime) -> datetime:
-    """A time in milliseconds: FiftyOne has microseconds in memory until it reads what it stored."""
+    """Round a time down to milliseconds: FiftyOne holds microseconds in memory until it reloads the stored time."""
     return time.replace(microsecond=time.microsecond // 1000 * 1000)
 
 
 def journaled(stored: Any) -> Any:
-    """A collection or database of which what is written, and was before, stays also where the server dies."""
+    """Return a collection or database whose writes, and all earlier ones, survive a crash of the server."""
     return stored.with_options(write_concern=WriteConcern(j=True))
 
 
 def server() -> Any:
-    """What tells the server that runs now from the one that runs after a restart."""
+    """Return an identifier of the running server, which changes when it is restarted."""
     return database().client.admin.command("hello").get("topologyVersion", {}).get("processId")
 
 
 def check_server(before: Any) -> None:
-    """Refuse to go on where the server was restarted, as the last that was written may be lost."""
+    """Raise an error if the server was restarted since, as the last writes may be lost."""
     if server() != before:
         raise KalosError(RESTARTED)
 
 
 def keep(dataset: Any, before: Any) -> None:
-    """Wait until all that FiftyOne wrote is on disk, and refuse where the server was restarted meanwhile."""
+    """Wait until all writes of FiftyOne are on disk; raise an error if the server was restarted meanwhile."""
     journaled(database().datasets).update_one({"_id": id_of(dataset)}, {"$set": {"last_modified_at": now()}})
     check_server(before)
 
 
 def collection(samples: Any) -> Any:
-    """The collection of the samples of a data set."""
+    """Return the database collection of the samples of a data set."""
     return collection_of(root_of(samples))
 
 
@@ -85,21 +85,21 @@ def collection(samples: Any) -> Any:
 
 
 def stream(view: Any, paths: Sequence[str], block: int = BLOCK) -> Iterator[Columns]:
-    """The values at some paths, as they are stored, of a block of samples at a time, in one query.
+    """Yield the stored values at some paths, for a block of samples at a time, in one query.
 
     Parameters
     ----------
     view : fiftyone.core.collections.SampleCollection
     paths : sequence of str
-        Such as ``"id"``, ``"metadata.width"`` or ``"r1.detections.label"``; of a field that may be absent,
-        ``"r1._cls"`` tells.
+        Such as ``"id"``, ``"metadata.width"`` or ``"r1.detections.label"``; ``"r1._cls"`` tells whether a field is
+        present.
     block : int
 
     Yields
     ------
     dict of path to list
-        One entry a sample; None where there is nothing. A path through a list of labels has a list of values a
-        sample, one a label, None where a label has none.
+        One entry per sample; None if there is no value. A path through a list of labels has a list of values per
+        sample, one per label, with None for a label without the value.
 
     Examples
     --------
@@ -129,13 +129,13 @@ def stream(view: Any, paths: Sequence[str], block: int = BLOCK) -> Iterator[Colu
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:
-    """Without those that lie within another, which the database refuses to project beside it."""
+    """Drop paths that lie within another path, as the database refuses to project both."""
     every = set(paths)
     return sorted(path for path in every if not any(path.startswith(f"{other}.") for other in every))
 
 
 def _reader(steps: Sequence[str]) -> Callable[[Any], Any]:
-    """What finds the value at a path in a document; ids become text."""
+    """Return a function that reads the value at a path of a document; ids become text."""
     first, *rest = steps
 
     def value_of(document: Any) -> Any:
@@ -151,12 +151,12 @@ def _reader(steps: Sequence[str]) -> Callable[[Any], Any]:
 
 
 def edited_since(view: Any, since: datetime) -> Any:
-    """The samples of a view that somebody changed at a time or later; an indexed look, whatever the size."""
+    """Return the samples of a view that were edited at a time or later, by an indexed query."""
     return view.match(fo.ViewField("last_modified_at") >= since)
 
 
 def with_tag(tag: str, tags: str) -> dict[str, Any]:
-    """A list of tags, by its path, and one more, once: for the database."""
+    """Return a MongoDB expression for the list of tags at a path, with one tag added if it is missing."""
     literal, known = [{"$literal": tag}], {"$ifNull": [tags, []]}
     return {"$concatArrays": [{"$setDifference": [known, literal]}, literal]}
 
@@ -165,15 +165,15 @@ def with_tag(tag: str, tags: str) -> dict[str, Any]:
 
 
 def label_field(document: type, description: str | None = None, info: dict[str, Any] | None = None) -> FieldArguments:
-    """What a field of labels is declared with. `document`: the type of its labels, such as `fo.Detections`."""
+    """Return the declaration of a label field. `document`: the type of its labels, such as `fo.Detections`."""
     about = {"description": description, "info": info}
     return {"ftype": fo.EmbeddedDocumentField, "embedded_doc_type": document, **about}
 
 
 def declare(dataset: Any, fields: Mapping[str, FieldArguments]) -> None:
-    """Add fields and attributes of labels to the schema, in one step: FiftyOne's own way rewrites it for each.
+    """Add fields and label attributes to the schema in one step; FiftyOne's own method rewrites it for each.
 
-    In two where attributes are of labels in fields that are new themselves.
+    Takes two steps if label attributes belong to fields that are new themselves.
     """
     made = {path: create_field(path.rpartition(".")[2], **arguments) for path, arguments in fields.items()}
     inner = {path: field for path, field in made.items() if "." in path and path.partition(".")[0] in made}
@@ -183,17 +183,17 @@ def declare(dataset: Any, fields: Mapping[str, FieldArguments]) -> None:
 
 
 def copy_fields(dataset: Any, moves: Mapping[str, str]) -> None:
-    """Copy fields of samples and attributes of labels to other names, in all slices.
+    """Copy sample fields and label attributes to other names, in all slices.
 
-    Not FiftyOne's own renaming of attributes: it works on the active slice only, and turns an absent label list into
-    an empty one, so that 'not assigned' would become 'annotated nothing'.
+    FiftyOne's own renaming of attributes works on the active slice only, and turns an absent label list into an empty
+    one, so that 'not assigned' would become 'annotated nothing'.
     """
     declare(dataset, {new: _arguments_of(dataset.get_field(path)) for path, new in moves.items()})
     for path, new in moves.items():
         labels, _, name = path.rpartition(".")
         copied: dict[str, Any] = {new: f"${path}"}
         if labels:
-            attribute = {new.rpartition(".")[2]: f"$$label.{name}"}  # absent where the old one is
+            attribute = {new.rpartition(".")[2]: f"$$label.{name}"}  # absent if the old one is
             join = {"$mergeObjects": ["$$label", attribute]}
             copied = {labels: {"$map": {"input": f"${labels}", "as": "label", "in": join}}}
         collection(dataset).update_many({path: {"$exists": True}}, [{"$set": copied}])
@@ -205,9 +205,9 @@ def copy_fields(dataset: Any, moves: Mapping[str, str]) -> None:
 
 
 def add_index(samples: Any, paths: Sequence[str]) -> None:
-    """Let the database look samples up by some fields in their order; it goes with the first of them that is deleted.
+    """Create an index on some fields, in this order; it is dropped when any of its fields is deleted.
 
-    Not where the database keeps as many indexes of the data set already as it can: whatever is asked then takes longer.
+    Does nothing if the data set already has `INDEXES` indexes; queries then take longer.
     """
     if len(collection(samples).index_information()) < INDEXES:
         collection(samples).create_index([(path, 1) for path in paths], name=",".join(paths))
@@ -226,5 +226,5 @@ def _arguments_of(field: Any) -> dict[str, Any]:
 
 
 def reload_samples(samples: Any) -> None:
-    """Let the samples that are held in memory see what was written."""
+    """Reload the samples held in memory, so that they see what was written."""
     reload_held(root_of(samples))

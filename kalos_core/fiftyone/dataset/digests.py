@@ -1,4 +1,4 @@
-"""A digest of every image's labels, by which a stored run knows what has changed since."""
+"""Digest of the labels of each image, by which a stored run detects later changes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from kalos_core.annotations.blocks import ByImage
 from kalos_core.shapes import Cuboids, Keypoints, Masks, Polygons, ShapeColumn
 
 KINDS = ("polygon", "mask", "keypoints", "cuboid")
-"""Shape kinds that a digest looks at beside boxes, always all of them: no image's depends on what others have."""
+"""Shape kinds that enter a digest besides boxes; always all, so that no digest depends on other images."""
 
 
 def digests(by_image: ByImage, limits: Mapping[str, Iterable[str]]) -> NDArray[np.object_]:
-    """(I,) a digest of who was assigned and of every label read, whatever the vocabularies and the other images.
+    """Return a digest (I,) per image of the assigned raters and all labels read.
 
-    Half of it is that of crowd regions where an image has any. `limits`: rater -> the classes they were assigned to, of
-    those who were not assigned to all.
+    It does not depend on the vocabularies or on other images. If an image has crowd regions, half of its digest is
+    theirs. `limits`: rater -> the classes they were assigned to, for raters who were not assigned to all.
     """
     found, crowds = object_array(list(_of_images(by_image, limits))), by_image.annotations.crowd_regions
     if crowds is not None:
@@ -48,7 +48,7 @@ def _of_images(by_image: ByImage, limits: Mapping[str, Iterable[str]]) -> Iterat
 
 
 def _rows(table: Annotations, raters: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(N, 11 + attributes) numbers of each label, sorted by image and then by themselves."""
+    """Return (N, 11 + attributes) numbers that describe the labels, sorted by image and then by value."""
     box = table.shapes.get("box")
     corners = np.full((len(table), 4), np.nan) if box is None else box.bounds()
     nothing = np.zeros(len(table), np.int64)
@@ -80,7 +80,7 @@ def _checksums(contents: Iterable[bytes]) -> NDArray[np.int64]:
 
 
 def _rings(polygons: Polygons) -> Iterable[bytes]:
-    """The lengths tell rings of the same points apart."""
+    """Include the lengths, which distinguish different rings of the same points."""
     for row in range(len(polygons)):
         yield b"".join(len(ring).to_bytes(8, "little") + ring.tobytes() for ring in polygons.rings(row))
 
@@ -106,4 +106,4 @@ CONTENT: dict[type, Callable[..., Iterable[bytes]]] = {
     Keypoints: _points,
     Cuboids: _numbers,
 }
-"""Type of a shape column -> what of each shape a checksum is taken of."""
+"""Type of a shape column -> function that yields the bytes of each shape for its checksum."""

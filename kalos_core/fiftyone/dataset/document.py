@@ -1,6 +1,6 @@
-"""The document of a data set and those of its runs: read as the database has them, changed in one step.
+"""Documents of a data set and of its runs: read directly from the database, and changed atomically.
 
-What the plugin remembers of a data set as a whole stands in ``dataset.info["kalos"]``: read and written here only.
+What the plugin stores about a data set as a whole is in ``dataset.info["kalos"]``; only this module accesses it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ INFO_KEY = "kalos"
 
 
 class RaterRecord(TypedDict):
-    """What is known of a rater beyond their labels."""
+    """Stored facts about a rater that their labels do not contain."""
 
     rater: str
     person: str
@@ -51,7 +51,7 @@ class RaterRecord(TypedDict):
 
 
 class LoadRecord(TypedDict):
-    """A load that is being written, see `kalos_core.fiftyone.importing.life`."""
+    """Record of a load that is being written, see `kalos_core.fiftyone.importing.life`."""
 
     writer: Writer
     tag: str
@@ -66,18 +66,18 @@ class LoadRecord(TypedDict):
 
 
 class Move(TypedDict):
-    """A run that gets another key, or another analysis, or both."""
+    """Change of the key of a run, of its analysis, or of both."""
 
     id: ObjectId
     key: str
     new_key: str
     analysis: str | None
     fields: list[list[str]]
-    """Path of each field it wrote, and what it is to be."""
+    """Old and new path of each field that the run wrote."""
 
 
 class Renaming(TypedDict):
-    """The runs that are being renamed, see `kalos_core.fiftyone.runs.upkeep`."""
+    """Record of the runs that are being renamed, see `kalos_core.fiftyone.runs.upkeep`."""
 
     writer: Writer
     moves: list[Move]
@@ -85,14 +85,14 @@ class Renaming(TypedDict):
 
 
 class HandingOver(TypedDict):
-    """The annotation run that is being made, see `kalos_core.fiftyone.deciding.results`."""
+    """Record of the annotation run that is being created, see `kalos_core.fiftyone.deciding.results`."""
 
     key: str
     writer: Writer
 
 
 class Info(TypedDict, total=False):
-    """All that is remembered."""
+    """Everything that the plugin stores about a data set."""
 
     raters: dict[str, str]
     """Label field -> rater."""
@@ -103,7 +103,7 @@ class Info(TypedDict, total=False):
 
 
 def read_info(samples: Any) -> Info:
-    """What is remembered, without what cannot be read; empty where nothing is.
+    """Return what the plugin stored about a data set, without unreadable entries; empty if there is nothing.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def read_info(samples: Any) -> Info:
 
 
 def readable_info(info: Any) -> Info:
-    """The part of `Dataset.info` that is ours and can be read."""
+    """Return the plugin's entries of `Dataset.info`, without unreadable ones."""
     found = info.get(INFO_KEY) if isinstance(info, dict) else None
     entries = found.items() if isinstance(found, dict) else ()
     hints = get_type_hints(Info)
@@ -129,15 +129,15 @@ def readable_info(info: Any) -> Info:
 
 
 def _forget_garbled(dataset: Any) -> None:
-    """Forget what is remembered of a data set and cannot be read, with a warning: it would be in the way."""
+    """Delete unreadable entries of `Info` with a warning, as they would block later writes."""
     stored = dataset.info.get(INFO_KEY, {})
     kept = readable_info(dataset.info)
     if stored == kept:
         return
     names = [name for name in stored if name not in kept] if isinstance(stored, dict) else [INFO_KEY]
     warn(
-        f"dataset: {listed(map(repr, names))} in the information of {dataset.name!r} cannot be read and is forgotten; "
-        "look at its raters, and at samples whose tags begin with 'kalos-load'"
+        f"dataset: {listed(map(repr, names))} in the info of {dataset.name!r} cannot be read and was deleted; "
+        "check its raters, and samples whose tags begin with 'kalos-load'"
     )
     entry = f"info.{INFO_KEY}"
     values = {"$set": {entry: kept, "last_modified_at": now()}}
@@ -148,7 +148,7 @@ def _forget_garbled(dataset: Any) -> None:
 
 
 def update_info(dataset: Any, **entries: Any) -> None:
-    """Remember other values under some keys of `Info`; an empty value forgets the key."""
+    """Set some keys of `Info`; an empty value deletes the key."""
     before = cast(dict[str, Any], read_info(dataset))
     changed = {name: value for name, value in entries.items() if (value or None) != before.get(name)}
     if not changed:
@@ -156,14 +156,14 @@ def update_info(dataset: Any, **entries: Any) -> None:
     own = f"info.{INFO_KEY}"
     values = {f"{own}.{name}": {"$literal": value} if value else "$$REMOVE" for name, value in changed.items()}
     whole = {"$cond": [{"$eq": [f"${own}", {}]}, "$$REMOVE", f"${own}"]}
-    # one step, and each entry by itself: other processes may change others
+    # one atomic update that sets each entry separately: other processes may change other entries
     change = [{"$set": {**values, "last_modified_at": now()}}, {"$set": {own: whole}}]
     journaled(database().datasets).update_one({"_id": id_of(dataset)}, change)
     reload_info(dataset)
 
 
 def claim(dataset: Any, name: str, record: Mapping[str, Any], doing: str) -> None:
-    """Remember what this process begins to do; of two processes at once the database refuses one.
+    """Record what this process begins to do; if two processes try at once, the database refuses one.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def claim(dataset: Any, name: str, record: Mapping[str, Any], doing: str) -> Non
     name : key of `Info`
     record : mapping
     doing : str
-        What the other one does, for the error.
+        Activity of the other process, for the error message.
     """
     entry = f"info.{INFO_KEY}.{name}"
     if not change(dataset, {entry: record}, {entry: {"$exists": False}}):
@@ -183,9 +183,9 @@ def claim(dataset: Any, name: str, record: Mapping[str, Any], doing: str) -> Non
 
 
 def refresh(dataset: Any) -> None:
-    """Take up what other processes did to a data set and its runs; next to nothing where that is nothing.
+    """Reload a data set and its runs if another process changed them; costs next to nothing otherwise.
 
-    FiftyOne notes the time of every change of a data set's fields, information and list of runs.
+    FiftyOne stores the time of the last change of a data set's fields, info and list of runs.
     """
     if stored_document(dataset, "last_modified_at")["last_modified_at"] != changed_at(dataset):
         dataset.reload()
@@ -193,7 +193,7 @@ def refresh(dataset: Any) -> None:
 
 
 def stored_document(dataset: Any, *names: str) -> dict[str, Any]:
-    """Entries of the document of a data set as the database has them; an error where it is gone."""
+    """Return entries of the stored document of a data set; raise an error if it was deleted."""
     found: dict[str, Any] | None = database().datasets.find_one({"_id": id_of(dataset)}, dict.fromkeys(names, True))
     if found is None:
         raise _gone(dataset)
@@ -206,28 +206,29 @@ def change(
     where: Mapping[str, Any] | None = None,
     removed: Sequence[str] = (),
 ) -> bool:
-    """Set and remove entries of the document of a data set in one step, on disk, and take up what was changed.
+    """Set and remove entries of the document of a data set atomically, on disk, and reload what was changed.
 
-    Returns False, and changes nothing, where `where` does not hold. Other processes read the data set again. FiftyOne's
-    own way holds microseconds, which the database does not keep: this process would always read it again.
+    Returns False, and changes nothing, if the condition `where` does not hold. Other processes then reload the data
+    set. FiftyOne's own method keeps microseconds in memory, which the database does not store, so that this process
+    would always reload, too.
     """
     stored = database().datasets
     done: dict[str, Any] = {"$set": {**entries, "last_modified_at": now()}}
     if removed:
         done["$unset"] = dict.fromkeys(removed, "")
-    only_time = not entries and not removed  # of which nothing can be lost
+    only_time = not entries and not removed  # losing this write does no harm
     before = (stored if only_time else journaled(stored)).find_one_and_update(
         {"_id": id_of(dataset), **(where or {})}, done, {"last_modified_at": True}
     )
     if before is not None and before.get("last_modified_at") == changed_at(dataset):
         reload_runs(dataset)
-    elif before is not None:  # others changed it since it was looked at
+    elif before is not None:  # another process changed it since it was read
         dataset.reload()
     return before is not None
 
 
 def touch(dataset: Any) -> None:
-    """Note that the runs of a data set changed now; an error where it is gone."""
+    """Mark the runs of a data set as changed now; raise an error if it was deleted."""
     if not change(dataset, {}):
         raise _gone(dataset)
 
@@ -242,7 +243,7 @@ METHOD = "kalos"
 """Runs of this plugin have the method ``kalos/<kind>``."""
 
 OWN_ENTRIES = ("seal", "writer", "arrays")
-"""Entries by which a record is known as one of this plugin where its method is lost."""
+"""Entries that identify a record as this plugin's if its method is lost."""
 
 OURS = {
     "$or": [
@@ -250,12 +251,12 @@ OURS = {
         *({f"config.{name}": {"$exists": True}} for name in OWN_ENTRIES),
     ]
 }
-"""Of the documents of runs, those of this plugin."""
+"""MongoDB query for the run documents of this plugin."""
 
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run as the database has it, for reading only.
+    """A run as stored in the database; read-only.
 
     Parameters
     ----------
@@ -263,11 +264,11 @@ class StoredRun:
     key : str
     timestamp : datetime
     config : object
-        Its record. Of one that cannot be read, only what is needed to delete it, none of which does any harm.
+        Its record. For an unreadable run, only what is needed to delete it, checked to be harmless.
     view_stages : list of str, optional
-        Stages of the view it is of; None: of the data set.
+        Stages of the view it was computed on; None: the whole data set.
     unreadable : str
-        The reason why it cannot be read; "" where it can.
+        The reason why it cannot be read; "" if it can.
     """
 
     id: ObjectId
@@ -279,22 +280,22 @@ class StoredRun:
 
     @property
     def kind(self) -> str:
-        """The name of its kind; "" of one that cannot be read."""
+        """Name of its kind; "" if it is unreadable."""
         return "" if self.unreadable else str(self.config.method).partition("/")[2]
 
     @property
     def is_complete(self) -> bool:
-        """Whether it can be read, and nobody is writing or deleting it."""
+        """Whether it is readable, and no process is writing or deleting it."""
         return not self.unreadable and self.config.status == COMPLETE
 
     @property
     def metrics(self) -> dict[str, Any]:
-        """The numbers of the summary, with those that people gave."""
+        """Metrics of the summary, including those that users set."""
         return {**self.config.metrics, **self.config.given}
 
 
 def _stored_run(key: str, identity: Any, document: Mapping[str, Any]) -> StoredRun:
-    """A run from its document, which is empty where it is gone: the only place where one is looked at."""
+    """Return a run from its document, which is empty if it was deleted; the only function that reads documents."""
     record, reason = record_of(document), why_unreadable(document)
     if reason:
         made = identity.generation_time.replace(tzinfo=None) if isinstance(identity, ObjectId) else datetime.min
@@ -304,7 +305,7 @@ def _stored_run(key: str, identity: Any, document: Mapping[str, Any]) -> StoredR
 
 
 def _to_delete(key: str, record: Mapping[str, Any]) -> SimpleNamespace:
-    """What is needed to delete a run that cannot be read: of the fields it lists those that carry its key."""
+    """Return what is needed to delete an unreadable run: of the fields it lists, only those named after its key."""
     is_at_work = fits(record.get("writer"), Writer) and record.get("status") in (WRITING, DELETING)
     arrays, folder, analysis = (record.get(name) for name in ("arrays", "folder", "analysis"))
     listed = record.get("fields")
@@ -322,20 +323,20 @@ def _to_delete(key: str, record: Mapping[str, Any]) -> SimpleNamespace:
 
 
 def _is_ours(document: Mapping[str, Any]) -> bool:
-    """Whether a listed run is one of this plugin; one without a record is nobody else's."""
+    """Return whether a listed run belongs to this plugin; a run without a record counts as ours."""
     record = record_of(document)
     is_known = str(record.get("method", "")).startswith(f"{METHOD}/")
     return not record or is_known or any(name in record for name in OWN_ENTRIES)
 
 
 _OWN: dict[Any, tuple[Any, dict[str, StoredRun]]] = {}
-"""Id of a data set -> when it changed last, and its runs as they were then."""
+"""Cache: id of a data set -> time of its last change, and its runs at that time."""
 
 
 def own_runs(dataset: Any, *, anew: bool = False) -> dict[str, StoredRun]:
-    """The runs of this plugin as they are stored, by key: complete ones, those at work, and those that are unreadable.
+    """Return the stored runs of this plugin by key: complete, unfinished and unreadable ones.
 
-    They are read again when the data set has changed, or if `anew`.
+    They are cached until the data set changes; `anew` forces a reload.
     """
     stored = stored_document(dataset, "runs", "last_modified_at")
     at, own = _OWN.get(stored["_id"], (None, {}))
@@ -352,9 +353,9 @@ def own_runs(dataset: Any, *, anew: bool = False) -> dict[str, StoredRun]:
 def register_run(
     dataset: Any, run_key: str, config: dict[str, Any], stages: Sequence[Mapping[str, Any]] | None
 ) -> StoredRun:
-    """Enter a run into the list of a data set's runs; of two processes the database refuses one.
+    """Add a run to the list of a data set's runs; if two processes use one key, the database refuses one.
 
-    `stages`: of the view it is of, None of the data set.
+    `stages`: the stages of its view, or None for the whole data set.
     """
     made_at, view_stages = now(), None if stages is None else list(map(json_util.dumps, stages))
     record = sealed(config, view_stages)
@@ -376,12 +377,12 @@ def register_run(
 
 
 def set_config(dataset: Any, runs: Sequence[StoredRun], **entries: Any) -> None:
-    """Store other values in the records of runs, in one step, so that other processes see it.
+    """Update entries in the records of runs in one step, visible to other processes.
 
     Raises
     ------
     KalosError
-        If somebody deleted one of them.
+        If one of the runs was deleted by another user.
     """
     wanted = {"_id": {"$in": [run.id for run in runs]}}
     found = journaled(database().runs).update_many(wanted, {"$set": updates(entries)}).matched_count
@@ -391,13 +392,13 @@ def set_config(dataset: Any, runs: Sequence[StoredRun], **entries: Any) -> None:
 
 
 def unlist(dataset: Any, run: StoredRun) -> None:
-    """Take a run, whatever it wrote being gone, off the list, and then its document.
+    """Remove a run from the list of runs, and then delete its document; everything it wrote must be deleted before.
 
-    Readers see in the same step that the data set has changed, so that none follows a reference to a document that is
-    gone; a document that stays here is swept by the next look at the data set.
+    Removing it also marks the data set as changed, so that no reader follows a reference to a deleted document. A
+    document that is left behind is deleted at the next access to the data set.
     """
     entry = f"runs.{run.key}"
     is_done = change(dataset, {}, {entry: run.id}, removed=[entry])
     database().runs.delete_one({"_id": run.id})
-    if not is_done:  # somebody else was quicker, or the data set is gone
+    if not is_done:  # another process was faster, or the data set was deleted
         touch(dataset)

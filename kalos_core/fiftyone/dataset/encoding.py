@@ -1,6 +1,6 @@
-"""From annotations to FiftyOne's labels, as plain documents in the form in which the database holds them.
+"""Conversion of annotations to FiftyOne's labels, as plain documents in the form that the database stores.
 
-Coordinates become fractions of the image. No label is ever an object: FiftyOne takes 140 µs to make and write one.
+Coordinates become fractions of the image. No label objects are created: FiftyOne takes 140 µs to make and write one.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from kalos_core.shapes.crops import crop_frames, crops_of
 LabelTypeName = Literal["auto", "detections", "polylines", "keypoints"]
 
 Document = dict[str, Any]
-"""As the database holds it."""
+"""Document in the form that the database stores."""
 
 Rows = NDArray[np.intp]
 
 Attributes = Callable[[Rows], Mapping[str, Sequence[Any]]]
-"""Rows of a table -> name of an attribute -> its value for each of these rows."""
+"""Function from rows of a table to the values of each attribute for these rows, by name."""
 
 
 @dataclass(frozen=True)
 class LabelType:
-    """A type of FiftyOne's labels.
+    """A label type of FiftyOne.
 
     Parameters
     ----------
     document, label : type
-        Of the field and of one label in it.
+        Types of the field and of a label in it.
     list_name : str
-        What the document calls its list of labels.
+        Attribute of the document that holds its list of labels.
     shape : str
         The kind of shape that every annotation must have.
     encode : callable
-        ``encode(shapes, sizes)``: what the document of each label holds of its shape. `shapes`: kind -> column of M
+        ``encode(shapes, sizes)`` returns the shape entries of each label's document. `shapes`: kind -> column of M
         shapes; `sizes`: (M, 2) width and height of their images.
     """
 
@@ -61,26 +61,26 @@ class LabelType:
 
     @cached_property
     def template(self) -> Document:
-        """The document of a label, of this version of FiftyOne."""
+        """Document of an empty label, as the installed version of FiftyOne makes it."""
         return dict(self.label(label="").to_dict())
 
     def declared(
         self, field: str, description: str, info: Document, attributes: Mapping[str, FieldArguments]
     ) -> dict[str, FieldArguments]:
-        """A field of such labels, and attributes of the labels in it, with what each path is declared."""
+        """Return the declarations of a field of such labels and of attributes of its labels, by path."""
         own = label_field(self.document, description, info)
         return {field: own} | {f"{field}.{self.list_name}.{name}": how for name, how in attributes.items()}
 
     def labels(self, annotations: Annotations, rows: Rows, attributes: Attributes | None = None) -> list[Document]:
-        """The documents of some annotations.
+        """Return the documents of some annotations.
 
         Parameters
         ----------
         annotations : Annotations
-            With the shapes that `choose_label_type` asks for and the sizes of all images.
+            With the shapes that `choose_label_type` requires and the sizes of all images.
         rows : (M,) int
         attributes : callable, optional
-            Further attributes of each; also ``_id``, an ObjectId, which is a new one by default.
+            Further attributes of each label, possibly including ``_id``, an ObjectId, which is new by default.
 
         Examples
         --------
@@ -95,15 +95,15 @@ class LabelType:
         return self._documents(annotations, rows, encoded, {} if attributes is None else attributes(rows))
 
     def regions(self, crowds: Annotations, attributes: Attributes) -> list[Document]:
-        """The documents of crowd regions, see `Annotations.crowd_regions`, which say so by `iscrowd`.
+        """Return the documents of crowd regions, marked by `iscrowd`; see `Annotations.crowd_regions`.
 
-        A region that polylines or keypoints cannot be stands in them as in a detection, by `bounding_box` and `mask`;
-        an outline shows its box.
+        A region that a polyline or keypoint cannot represent has `bounding_box` and `mask`, as in a detection; its
+        points show its box.
 
         Parameters
         ----------
         crowds : (M,) Annotations
-            With boxes.
+            They must have boxes.
         attributes : callable
             As in `labels`.
         """
@@ -131,7 +131,7 @@ class LabelType:
         return self._documents(crowds, rows, encoded, {**attributes(rows), CROWD: [True] * len(rows)})
 
     def _framed(self, region: Document) -> Document:
-        """A region beside what shows it among labels of this type."""
+        """Add the points that show a region as a label of this type."""
         if self.list_name == "detections":
             return region
         left, top, width, height = region["bounding_box"]
@@ -163,9 +163,9 @@ class LabelType:
         attributes: Attributes | None = None,
         images: Sequence[int] | None = None,
     ) -> Iterator[dict[str, Document]]:
-        """Of each image, field -> labels: empty for a rater who annotated nothing, none for one not assigned.
+        """Yield the labels of each image by field: empty if a rater annotated nothing, missing if not assigned.
 
-        Made a block of images at a time; no more than the labels of a block are held.
+        Labels are made for a block of images at a time, to limit memory.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class LabelType:
         attributes : callable, optional
             As in `labels`.
         images : codes, optional
-            Which images, in this order; by default all.
+            The images, in this order; by default all.
         """
         order = np.argsort(annotations.image, kind="stable")
         start = np.searchsorted(annotations.image[order], np.arange(len(annotations.images) + 1))
@@ -198,15 +198,15 @@ class LabelType:
 
 
 def choose_label_type(annotations: Annotations, name: LabelTypeName) -> LabelType:
-    """The labels that can hold the annotations' shapes.
+    """Return the label type that can hold the annotations' shapes.
 
-    Auto is polylines where every annotation has a polygon, keypoints where each has keypoints and none a polygon or a
-    mask, else detections, with a mask where there is one.
+    "auto" chooses polylines if every annotation has a polygon; keypoints if every annotation has keypoints and none has
+    a polygon or mask; detections otherwise, with masks where there are any.
 
     Raises
     ------
     InputError
-        For shapes that FiftyOne's images cannot hold, and for annotations that lack the shape asked for.
+        If FiftyOne cannot show the shapes on images, or annotations lack the requested shape.
     """
     others = [kind for kind in ("volume", "cuboid") if kind in annotations.shapes]
     if others:
@@ -229,11 +229,11 @@ def choose_label_type(annotations: Annotations, name: LabelTypeName) -> LabelTyp
 
 
 PER_LABEL, PER_POINT = 1024, 40
-"""Bytes that no label passes but for its shape, and no point of an outline."""
+"""Upper bounds in bytes for a label without its shape, and for a point of an outline."""
 
 
 def rough_bytes(annotations: Annotations) -> NDArray[np.float64]:
-    """(N,) about how many bytes the label of each annotation has; rather too many than too few.
+    """Estimate the size in bytes (N,) of the label of each annotation, too large rather than too small.
 
     Examples
     --------
@@ -247,14 +247,14 @@ def rough_bytes(annotations: Annotations) -> NDArray[np.float64]:
             found += PER_POINT * np.diff(column.ring_start[column.part_start])
         elif isinstance(column, Keypoints):
             found += PER_POINT * column.points.shape[1]
-        elif isinstance(column, Masks):  # packed they have less, but for noise
+        elif isinstance(column, Masks):  # smaller when compressed, except for noise
             bounds = np.nan_to_num(column.bounds())
             found += (bounds[:, 2] - bounds[:, 0]) * (bounds[:, 3] - bounds[:, 1])
     return found
 
 
 def _lacking(annotations: Annotations, kind: str) -> int:
-    """How many annotations have no shape of a kind; all those of an empty table, of which nothing is known."""
+    """Count the annotations without a shape of a kind; an empty table without the column counts as 1."""
     column = annotations.shapes.get(kind)
     return max(len(annotations), 1) if column is None else int(column.absent().sum())
 
@@ -286,7 +286,7 @@ def _polylines(shapes: Mapping[str, ShapeColumn], sizes: NDArray[np.float64]) ->
 
 
 def _keypoints(shapes: Mapping[str, ShapeColumn], sizes: NDArray[np.float64]) -> Iterable[Document]:
-    """A keypoint that is not labelled is NaN, as FiftyOne has it."""
+    """Encode keypoints; unlabelled ones are NaN, as in FiftyOne."""
     poses = shapes.get("keypoints")
     if not isinstance(poses, Keypoints):
         return []
@@ -298,4 +298,4 @@ LABEL_TYPES: dict[str, LabelType] = {
     "polylines": LabelType(fo.Polylines, fo.Polyline, "polylines", "polygon", _polylines),
     "keypoints": LabelType(fo.Keypoints, fo.Keypoint, "keypoints", "keypoints", _keypoints),
 }
-"""Label type -> how its labels are made."""
+"""Name -> label type."""

@@ -1,4 +1,4 @@
-"""Questions to the labels of a view that the database answers by itself, whatever the size of the data set."""
+"""Queries on the labels of a view that run entirely in the database."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ Row = TypeVar("Row")
 
 
 def text(value: str) -> ViewExpression:
-    """A text as it is: one that begins with a dollar sign would else be the name of a field."""
+    """Return a text as a literal expression; otherwise a leading dollar sign would make it a field name."""
     return ViewExpression.literal(value)
 
 
 def list_of(name: str) -> ViewExpression:
-    """A list that may be absent, which counts as empty."""
+    """Return an expression for a list attribute; an absent list counts as empty."""
     return F(name).if_null([])
 
 
 def together(*names: str) -> ViewExpression:
-    """The lists of some attributes of a label as one list of tuples: of each finding its type, its rater and so on."""
+    """Zip some list attributes of a label into a list of tuples, such as the type and rater of each finding."""
     return ViewExpression.zip(*(list_of(name) for name in names))
 
 
 def any_of(tuples: ViewExpression, condition: ViewExpression) -> ViewExpression:
-    """Whether some of the tuples of `together` fulfil a condition, in which ``F()[0]`` is the first of a tuple."""
+    """Return whether any tuple of `together` fulfils a condition; ``F()[0]`` is the first entry of a tuple."""
     return tuples.filter(condition).length() > 0
 
 
 def only_labels(view: Any, fields: Iterable[str], condition: Any) -> Any:
-    """Only the labels of some fields that fulfil a condition, and the samples that have any.
+    """Keep only the labels of some fields that fulfil a condition, and only samples with such labels.
 
-    `condition`: one for all fields, or a mapping of field to condition; a field that is not there is passed over.
+    `condition`: one for all fields, or a mapping of field to condition; missing fields are skipped.
     """
     paths = label_fields(view)
     conditions = dict.fromkeys(fields, condition) if not isinstance(condition, dict) else condition
@@ -46,14 +46,14 @@ def only_labels(view: Any, fields: Iterable[str], condition: Any) -> Any:
     if not there:
         return view.limit(0)
     has = [list_of(paths[field]).filter(each).length() > 0 for field, each in there.items()]
-    found = view.match(ViewExpression.any(has))  # nested, as by `|`, the database takes some 60 of them
+    found = view.match(ViewExpression.any(has))  # nested by `|`, the database accepts only about 60
     for field, each in there.items():
         found = found.filter_labels(field, each, only_matches=False)
     return found
 
 
 def files_of(view: Any, ids: Sequence[str]) -> dict[str, str]:
-    """Sample id -> path of its file, of those of some ids that are there."""
+    """Return the file path of each of some samples by id; missing samples are left out."""
     if not ids:
         return {}
     return dict(zip(*view.select(list(ids)).values(["id", "filepath"]), strict=True))
@@ -62,9 +62,9 @@ def files_of(view: Any, ids: Sequence[str]) -> dict[str, str]:
 def with_files(
     view: Any, rows: Iterable[Row], sample_of: Callable[[Row], str], limit: int | None
 ) -> list[tuple[Row, str]]:
-    """The first rows about samples that are still there, at most `limit`, with the names of their files."""
+    """Return the first rows, at most `limit`, whose samples still exist, with their file names."""
     waiting, found = iter(rows), list[tuple[Row, str]]()
-    while part := list(islice(waiting, limit)):  # a sample that was deleted makes room for the next
+    while part := list(islice(waiting, limit)):  # a deleted sample makes room for the next row
         files = files_of(view, list(map(sample_of, part)))
         found += [(row, Path(files[sample_of(row)]).name) for row in part if sample_of(row) in files]
         if limit is not None and len(found) >= limit:

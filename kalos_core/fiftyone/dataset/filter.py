@@ -1,4 +1,4 @@
-"""The filter of a panel: a class, a rater, a tag of samples, or the view in the grid."""
+"""Filter of a panel: a class, a rater, a sample tag, or the view in the grid."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.fiftyone.internals import root_of
 
 CANNOT_FOLLOW = (
-    "Of all images of the run: label convergence and calibration draw images and compare distributions, which cannot "
-    "be narrowed down afterwards. Label convergence knows each sample tag by itself where the run was told to."
+    "The filter does not apply to this section: label convergence and calibration sample from all images of the run, "
+    "so that they cannot be filtered afterwards. Label convergence is also computed for each sample tag, if selected."
 )
 """Message of a section that the filter does not affect."""
 
 
 @dataclass(frozen=True)
 class Filter:
-    """What numbers are narrowed down to; all of a run unless anything is given.
+    """Filter for the numbers of a run; an empty filter keeps everything.
 
     Parameters
     ----------
     category, rater : str, optional
-        Names of the run.
+        Names of a class and of a rater of the run.
     tag : str, optional
-        Of samples.
+        Sample tag.
     samples : sequence of str, optional
-        Ids of the samples of a view that is followed, as ``view.values("id")`` has them; others may be among them.
+        Ids of the samples of a view, as in ``view.values("id")``; samples that the run does not have are ignored.
 
     Examples
     --------
@@ -44,21 +44,21 @@ class Filter:
 
     @property
     def limits_images(self) -> bool:
-        """Whether it may leave out images."""
+        """Whether it may exclude images."""
         return self.tag is not None or self.samples is not None
 
     @property
     def is_whole(self) -> bool:
-        """Whether it leaves out nothing."""
+        """Whether it excludes nothing."""
         return self == Filter()
 
     def images_in(self, samples: Any, ids: ArrayLike) -> NDArray[np.intp]:
-        """(J,) which of the images with these ids (I,) it leaves, in their order; no label is read.
+        """Return the indices (J,) of the images that pass the filter, in their order; no label is read.
 
         Parameters
         ----------
         samples : fiftyone.core.collections.SampleCollection
-            Whose tags are asked.
+            Collection whose data set has the tags.
         ids : (I,) str
         """
         known = np.asarray(ids, dtype=np.bytes_)
@@ -71,6 +71,6 @@ class Filter:
         return np.flatnonzero(there)
 
     def within(self, view: Any) -> Any:
-        """The samples of a view that it leaves, for the database."""
+        """Return the view of the samples that pass the filter."""
         tagged = view if self.tag is None else view.match_tags(self.tag)
         return tagged if self.samples is None else tagged.select(list(self.samples))

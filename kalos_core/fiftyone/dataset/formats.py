@@ -1,7 +1,7 @@
-"""The format of stored runs: its number, the seals of a record, and why a run cannot be read.
+"""Format of stored runs: its number, the seals of a record, and the reason why a run cannot be read.
 
-Each entry of a record has a seal, a digest of its value: whatever was lost or changed since it was stored is noticed,
-however deep it lies. Entries of `Open` change one value at a time, so that their types are checked instead.
+Each entry of a record has a seal, a digest of its value, which reveals any loss or change since it was stored, at any
+depth. Entries of `Open` change one value at a time, so their types are checked instead.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import bson
 from kalos_core.version import __version__
 
 FORMAT = 1
-"""Number of the format in which runs are stored. Raise it with every change of what a run stores."""
+"""Number of the format in which runs are stored. Increase it with every change of what a run stores."""
 
 WRITING, COMPLETE, DELETING = "writing", "complete", "deleting"
-"""How far a run is."""
+"""States of a run."""
 
 
 class Writer(TypedDict):
-    """A process, and which of its works."""
+    """A process, and one of its tasks."""
 
     host: str
     pid: int
@@ -33,7 +33,7 @@ class Writer(TypedDict):
 
 
 class Choice(TypedDict):
-    """A value that was chosen from a run, and when."""
+    """A value that a user chose from a run, and when."""
 
     threshold: float
     at: datetime
@@ -45,18 +45,18 @@ class Open(TypedDict):
     status: Literal["writing", "complete", "deleting"]
     writer: Writer
     given: dict[str, dict[str, Choice]]
-    """Metrics that people give after the run was made."""
+    """Metrics that users set after the run was made."""
 
 
 SEAL = "seal"
 """Entry of a record: name of each other entry -> its seal."""
 
 VIEW = "view_stages"
-"""Entry of the document beside the record that has a seal, too: the stages of the view; None: of the data set."""
+"""Entry of the document, outside the record, that also has a seal: the stages of the view; None: the data set."""
 
 
 def sealed(record: Mapping[str, Any], view_stages: Sequence[str] | None) -> dict[str, Any]:
-    """A record with its format, the version that writes it, and its seals.
+    """Return a record with its format, the version that writes it, and its seals.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def sealed(record: Mapping[str, Any], view_stages: Sequence[str] | None) -> dict
 
 
 def updates(entries: Mapping[str, Any]) -> dict[str, Any]:
-    """Path in the document of a run -> value, to change entries of its record, each with its seal.
+    """Return the updates of a run's document, by path, that change entries of its record and their seals.
 
     Examples
     --------
@@ -81,19 +81,19 @@ def updates(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def written_by(record: Mapping[str, Any]) -> str:
-    """The version that wrote a record, for people."""
+    """Return the version that wrote a record, for messages."""
     version = record.get("version")
     return f"version {version}" if isinstance(version, str) else "an unknown version"
 
 
 def record_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The record in the document of a run; empty where there is none."""
+    """Return the record in the document of a run; empty if there is none."""
     record = document.get("config")
     return record if isinstance(record, dict) else {}
 
 
 def why_unreadable(document: Mapping[str, Any]) -> str:
-    """The reason why a run cannot be read; "" where it can.
+    """Return the reason why a run cannot be read; "" if it can.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def why_unreadable(document: Mapping[str, Any]) -> str:
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a stored value is of a type, with all that it holds.
+    """Return whether a stored value, with all nested values, has a type.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 
 UNSEALED = {*Open.__annotations__, SEAL, "cls", "type"}
-"""Entries without a seal; the last two are FiftyOne's, which nothing here reads."""
+"""Entries without a seal; the last two are FiftyOne's and are never read here."""
 
 
 def _is_sealed(name: str) -> bool:

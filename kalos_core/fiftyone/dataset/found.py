@@ -1,4 +1,4 @@
-"""Which raters a data set holds, as far as its fields say: what *Start* offers to analyse."""
+"""Raters found in the fields of a data set, which *Start* offers to analyse."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kalos_core.fiftyone.dataset.raters import (
 from kalos_core.fiftyone.dataset.selection import Selection
 
 RATER_ATTRIBUTES = ("rater", "rater_id", "annotator", "rad_id")
-"""Attributes that name the rater in the formats we know."""
+"""Attributes that name the rater in common formats."""
 
 SHOWN_AS = {
     fo.Detections: "boxes",
@@ -33,25 +33,25 @@ SHOWN_AS = {
     fo.Classifications: "several labels an image",
     fo.Segmentation: "masks",
 }
-"""Label types as people call them."""
+"""Label types, as shown to users."""
 
 
 @dataclass(frozen=True)
 class FoundRaters:
-    """Two raters or more who gave labels of one family.
+    """Two or more raters who gave labels of one family.
 
     Parameters
     ----------
     family : str
     raters : tuple of str
     shapes : tuple of str
-        What they annotated, for people.
+        Label types, as shown to users.
     images : int
-        In the data set.
+        Number of images in the data set.
     seen_by_all : int, optional
-        To how many of them every rater was assigned; None where nothing says so.
+        Number of images to which every rater was assigned; None if the assignment is unknown.
     selection : Selection
-        Which labels these are.
+        Selection of these labels.
 
     Examples
     --------
@@ -68,15 +68,15 @@ class FoundRaters:
 
     def __str__(self) -> str:
         images = number_of(self.images, "image")
-        seen = "nothing says who saw which" if self.seen_by_all is None else f"{self.seen_by_all:,} seen by all"
+        seen = "assigned raters unknown" if self.seen_by_all is None else f"{self.seen_by_all:,} seen by all"
         return f"{number_of(len(self.raters), 'rater')}, {' and '.join(self.shapes)}, {images}, {seen}"
 
 
 def found_raters(samples: Any) -> list[FoundRaters]:
-    """The raters of a data set, of objects first, then of image-level labels and masks; none where fewer than two.
+    """Return the raters of a data set: of objects, then of image-level labels, then of masks.
 
-    Raters that were stored; else every label field that no run wrote is one; else those that a usual attribute of the
-    labels of the only field names.
+    A family with fewer than two raters is left out. Raters are the stored ones; otherwise every label field that no run
+    wrote; for a single field, the raters named by one of `RATER_ATTRIBUTES` of its labels.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _of_family(samples: Any, family: Family) -> FoundRaters | None:
 
 
 def _by_attribute(samples: Any, path: str) -> tuple[str, tuple[str, ...]]:
-    """The first usual attribute that labels have, and the raters it names."""
+    """Return the first of `RATER_ATTRIBUTES` that labels have, and the raters it names."""
     for attribute in RATER_ATTRIBUTES:
         raters = tuple(str(name) for name in samples.distinct(f"{path}.{attribute}"))
         if raters:

@@ -1,4 +1,4 @@
-"""From fields of `Classification` and `Classifications` to a `LabelTable`: one query, every record checked."""
+"""Reader of `Classification` and `Classifications` fields as a `LabelTable`: one query, every record checked."""
 
 from __future__ import annotations
 
@@ -32,35 +32,35 @@ if TYPE_CHECKING:
     from kalos_core.fiftyone.dataset.selection import SelectionArguments
 
 TIME_ATTRIBUTE = "answered_at"
-"""Attribute of a label that says when it was given: a number or a date."""
+"""Attribute of a label with the time when it was given: a number or a date."""
 
 
 @dataclass(frozen=True, eq=False)
 class ImageLabels:
-    """The image-level labels of a view.
+    """Image-level labels of a view.
 
     Parameters
     ----------
     raw : RawLabels
-        Every answer; items are sample ids.
+        All answers; items are sample ids.
     places : list of (str, str)
-        File of the sample and field of each answer; "" for one that has no label.
+        File of the sample and field of each answer; the field is "" for an answer without a label.
     images : (I,) object
         Sample ids.
     hashes : (I,) object
-        A digest per image of who answered, and what.
+        Digest of the raters and answers of each image.
     selection : Selection
-        What was asked for, with the raters and the reference that were found, by name.
+        The requested selection, with the names of the raters and the reference that were found.
     fields : tuple of str
         Fields that were read.
     groups, on_repeat
-        As in `read_label_table`; what was suggested is in place of `SUGGESTED`.
+        As in `read_label_table`; `SUGGESTED` is replaced by the suggested groups.
     view : fiftyone.core.collections.SampleCollection
-        What was read, see `pinned`.
+        The view that was read, see `pinned`.
     read_at : datetime
-        When: labels that were edited later are not in here.
+        Time of reading; later edits are not included.
     facts : list of RaterRecord
-        What is known of each rater.
+        Stored facts about each rater.
     """
 
     raw: RawLabels
@@ -77,7 +77,7 @@ class ImageLabels:
 
     @cached_property
     def answers(self) -> LabelTable:
-        """The labels of all raters, and last those of the reference; items are sample ids."""
+        """Labels of all raters, with those of the reference last; items are sample ids."""
         images = self.images.tolist()
         known = known_classes(self.view, self.fields)
         return table_of(
@@ -86,19 +86,19 @@ class ImageLabels:
 
     @cached_property
     def table(self) -> LabelTable:
-        """The labels of the raters."""
+        """Labels of the raters, without the reference."""
         return split_reference(self.answers, self.selection.reference)[0]
 
 
 def known_classes(view: Any, fields: Sequence[str]) -> list[str]:
-    """What a data set names as the classes of some fields, or else as its default classes."""
+    """Return the classes that a data set stores for some fields, or else its default classes."""
     dataset = root_of(view)
     of_fields = dict.fromkeys(name for field in fields for name in dataset.classes.get(field, ()))
     return list(of_fields or dataset.default_classes)
 
 
 def scored_fields(samples: Any) -> list[str]:
-    """Fields of image-level labels with a confidence or logits, as classifiers give them."""
+    """Return the fields of image-level labels with a confidence or logits, as classifiers write them."""
     fields = label_fields(samples, IMAGE_LABELS)
     paths = [(name, path) for name, label in fields.items() for path in (f"{label}.confidence", f"{name}.logits")]
     counts = samples.aggregate([fo.Count(path) for _, path in paths]) if paths else []
@@ -112,25 +112,27 @@ def read_label_table(
     on_repeat: OnRepeat = "raise",
     **selection: Unpack[SelectionArguments],
 ) -> LabelTable:
-    """The image-level labels that several raters gave, as a `LabelTable` whose items are sample ids.
+    """Read the image-level labels of several raters as a `LabelTable` whose items are sample ids.
 
-    Who answered without a label chose nothing. A rater answered for a sample where its list field `raters` names them,
-    for every sample where there is no such field; with ``assigned="labelled"`` where their label is there, with
-    ``assigned="all"`` everywhere. A label may say when it was given, in its attribute `answered_at`.
+    A rater who answered without a label chose nothing. By default, a rater answered for the samples whose list field
+    `raters` names them; if there is no such field, for every sample. With ``assigned="labelled"`` a rater answered for
+    the samples with their label, with ``assigned="all"`` for all samples. The attribute `answered_at` of a label may
+    hold the time when it was given.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     groups : str, mapping or None
-        Which labels exclude each other, as in `LabelTable.from_rows`: all of them by default; None: none;
+        Labels that exclude each other, as in `LabelTable.from_rows`: all of them by default; None: none;
         ``"suggested"``: those that `kalos_core.suggest_groups` finds.
     on_repeat : "raise", "first" or "last"
-        What becomes of a rater whom one field gives two answers for a sample.
+        What to do if one field has two answers of a rater for a sample.
     **selection
-        Which labels, as in `Selection`: ``raters`` are fields of `Classification` or `Classifications`, one per rater,
-        or ``field`` is one of `Classifications` whose labels name their rater. ``classes`` are the labels to read, and
-        the options that raters had: unless given, what the data set names as the classes of these fields, or as its
-        default classes, if all labels are among them, else the labels that occur. ``min_area`` means nothing here.
+        Labels to read, as in `Selection`. ``raters`` are fields of `Classification` or `Classifications`, one per
+        rater; or ``field`` is a field of `Classifications` whose labels name their rater. ``classes`` are the labels to
+        read, and the options that raters had. By default they are the classes that the data set stores for these
+        fields, or its default classes, if these include all labels; otherwise the labels that occur. ``min_area`` is
+        not supported.
 
     Returns
     -------
@@ -139,7 +141,7 @@ def read_label_table(
     Raises
     ------
     InputError
-        For fields that are not there or hold no such labels, and naming every record that cannot be used.
+        If fields do not exist or hold other labels, or records are invalid; the message names each of them.
 
     Examples
     --------
@@ -165,10 +167,10 @@ def read_label_table(
 def read_image_labels(
     samples: Any, selection: Selection, groups: Groups, on_repeat: OnRepeat, *, again: bool = False
 ) -> ImageLabels:
-    """The selected labels with where they come from.
+    """Read the selected labels with their source.
 
-    `again`: the selection is that of a stored run: names that no label has any more are no mistake, there may be no
-    labels at all, and nothing is warned of that was warned of then.
+    `again`: the selection is that of a stored run. Names that no label has any more, and a lack of labels, are then no
+    errors, and earlier warnings are not repeated.
     """
     if selection.min_area > 0:
         raise InputError("min_area: image-level labels have no area")
@@ -196,7 +198,7 @@ def table_of(
     known: Sequence[str],
     describe: Callable[[int], str] | None = None,
 ) -> LabelTable:
-    """The table of some answers. `known`: what `known_classes` answers; `describe` names an answer in messages."""
+    """Build the table of some answers. `known`: see `known_classes`; `describe` names an answer in messages."""
     return build_table(
         raw,
         source="view",
@@ -215,10 +217,10 @@ def _at(place: tuple[str, str]) -> str:
 
 
 _Label = tuple[Any, Any, Any]
-"""Its name, confidence and time, as they are stored."""
+"""Name, confidence and time of a label, as stored."""
 
 _Answer = tuple[str, Any, list[_Label]]
-"""Field, rater and labels."""
+"""Field, rater and labels of an answer."""
 
 
 class _Reading:
@@ -237,7 +239,7 @@ class _Reading:
         self.raw, self.places = RawLabels(), list[tuple[str, str]]()
 
     def read(self, groups: Groups, on_repeat: OnRepeat) -> ImageLabels:
-        """All answers, a block of samples at a time; a problem for each of somebody who was not assigned."""
+        """Read all answers, a block of samples at a time; report each answer of a rater who was not assigned."""
         paths = ["id", "filepath", *self.opened.fields, *(f"{source.field}._cls" for source in self.sources)]
         paths += [f"{source.path}.{name}" for source in self.sources for name in _attributes(source)]
         images: list[str] = []
@@ -264,26 +266,26 @@ class _Reading:
         )
 
     def _sample(self, columns: Columns, sample: int) -> None:
-        """The answers for one sample, of everybody who was assigned."""
+        """Add the answers of all assigned raters for one sample."""
         image, file = columns["id"][sample], os.path.basename(columns["filepath"][sample])
         answers = [answer for source in self.sources for answer in _answers(columns, source, sample)]
         there = {rater for _, rater, _ in answers}
         assigned = self.opened.assigned(columns[ASSIGNED_FIELD][sample] if self.opened.fields else None, there)
         if assigned is None:
             assigned = list(self.opened.raters)
-        assigned += there.intersection([self.selection.reference])  # known truth need not be assigned
+        assigned += there.intersection([self.selection.reference])  # the reference need not be assigned
         for field, rater, labels in answers:
             if rater is None or rater in assigned:
                 self._add(image, rater, labels, (file, field))
             elif rater in self.opened.raters:
                 expected = f"a rater whom the sample field {ASSIGNED_FIELD!r} lists (or assigned='labelled')"
-                self.problems.add(f"{_at((file, field))}, rater {rater!r}", expected, "one it does not")
+                self.problems.add(f"{_at((file, field))}, rater {rater!r}", expected, "a rater who is not listed")
         for rater in assigned:
             if rater not in there:
                 self._add(image, rater, [], (file, ""))
 
     def _add(self, image: str, rater: Any, labels: list[_Label], place: tuple[str, str]) -> None:
-        """An answer, as far as its labels are selected; one among exclusive labels that loses them all is none."""
+        """Add an answer with its selected labels; for exclusive labels, an answer that loses all labels is dropped."""
         kept = [label for label in labels if self._is_selected(*label)]
         if labels and not kept and self.exclusive:
             return
@@ -306,7 +308,7 @@ def _attributes(source: LabelSource) -> list[str]:
 
 
 def _answers(columns: Columns, source: LabelSource, sample: int) -> Iterator[_Answer]:
-    """The answers for a sample in one field; where an attribute names the rater, each label is one."""
+    """Yield the answers for a sample in one field; if an attribute names the rater, each label is an answer."""
     if columns[f"{source.field}._cls"][sample] is None:
         return
     values = [columns[f"{source.path}.{name}"][sample] for name in _attributes(source)]

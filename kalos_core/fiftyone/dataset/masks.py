@@ -1,4 +1,4 @@
-"""The masks of raters, read one image at a time: stored as `Segmentation`, or rasterised from their annotations."""
+"""Masks of raters, read one image at a time: stored `Segmentation` masks, or rasterised annotations."""
 
 from __future__ import annotations
 
@@ -43,27 +43,27 @@ if TYPE_CHECKING:
     from kalos_core.fiftyone.dataset.selection import SelectionArguments
 
 AT_ONCE = 16
-"""Images whose masks are fetched at once as they are stored, compressed; the pixels of one image exist at a time."""
+"""Number of images whose compressed masks are fetched at once; only one image is decompressed at a time."""
 
 Stacks = dict[str, MaskStack]
-"""Class -> the masks of the raters who are assigned; one class `MARKED` where masks are binary."""
+"""Class -> masks of the assigned raters; binary masks have the single class `MARKED`."""
 
 Given = dict[str, tuple[Any, str | None]]
-"""Rater who is assigned -> the mask as the database holds it, and the path of its file."""
+"""Assigned rater -> mask as stored in the database, and path of its file."""
 
 
 @dataclass(frozen=True, eq=False)
 class ImageMasks:
-    """What raters marked on one image.
+    """Masks of all raters on one image.
 
     Parameters
     ----------
     image : int
-        Its index among the images.
+        Index among the images.
     stacks : dict
-        Class -> the masks of the raters who are assigned, see `Stacks`; empty where nobody is assigned to a class.
+        Class -> masks of the assigned raters, see `Stacks`; empty if no rater is assigned to a class.
     labels : LabelStack, optional
-        Their label maps as they are stored, where these were asked for.
+        Stored label maps, if they were requested.
     """
 
     image: int
@@ -73,24 +73,24 @@ class ImageMasks:
 
 @dataclass(frozen=True, eq=False)
 class RaterMasks(ABC):
-    """The masks of the raters of a view, read by iterating: an `ImageMasks` for each image somebody is assigned to.
+    """Masks of the raters of a view; iterating reads an `ImageMasks` for each image with an assigned rater.
 
     Parameters
     ----------
     view, selection, fields
-        What is read, with the raters that were found.
+        The labels to read, with the raters that were found.
     raters : tuple of str
     values : dict
-        Class -> its value in label maps; of binary masks, and of what is rasterised, 1, 2, ...
+        Class -> its value in label maps; 1, 2, ... for binary and rasterised masks.
     images : (I,) object
         Sample ids.
     files : (I,) str
         Paths of the images.
     assigned : (I, R) bool
     read_at : datetime
-        When it was read who is assigned; masks are read later.
+        Time of reading the assigned raters; masks are read later.
     facts : list of RaterRecord
-        What is known of each rater.
+        Stored facts about each rater.
     """
 
     view: Any
@@ -111,24 +111,24 @@ class RaterMasks(ABC):
 
     @property
     def is_binary(self) -> bool:
-        """Whether masks only say what is marked."""
+        """Whether masks are binary, without classes."""
         return self.classes == [MARKED]
 
     @cached_property
     def hashes(self) -> NDArray[np.object_]:
-        """(I,) a digest of what is stored of each image that was iterated over or looked at; "" of all others."""
+        """Digest (I,) of the stored masks of each image that was read or checked by `look`; "" for all others."""
         return object_array([""] * len(self.images))
 
     def __len__(self) -> int:
-        """How many images somebody is assigned to."""
+        """Return the number of images with an assigned rater."""
         return int(self.assigned.any(axis=1).sum())
 
     def name(self, image: int) -> str:
-        """What an image is called in errors."""
+        """Return the name of an image for error messages."""
         return Path(self.files[image]).name
 
     def look(self) -> None:
-        """Find the digests of all images; where masks are stored, without looking at a pixel."""
+        """Compute the digests of all images; for stored masks, without reading pixels."""
         for batch in self._batches():
             self.hashes[batch] = self._digests(batch)
 
@@ -139,7 +139,7 @@ class RaterMasks(ABC):
                 yield found
 
     def with_pixels(self, found: ImageMasks) -> ImageMasks:
-        """The masks of an image together with the image itself."""
+        """Return the masks of an image with the pixels of the image itself."""
         pixels = read_image_pixels(Path(self.files[found.image]))
         stacks = {}
         for name, stack in found.stacks.items():
@@ -156,26 +156,26 @@ class RaterMasks(ABC):
 
     @abstractmethod
     def _read(self, batch: Sequence[int]) -> Iterator[tuple[ImageMasks, str]]:
-        """The masks and the digest of each of some images."""
+        """Yield the masks and the digest of each of some images."""
 
     @abstractmethod
     def _digests(self, batch: Sequence[int]) -> list[str]:
-        """The digest of each of some images."""
+        """Return the digest of each of some images."""
 
 
 def read_masks(samples: Any, *, ignore_value: int | None = None, **selection: Unpack[SelectionArguments]) -> RaterMasks:
-    """The masks of several raters; nothing but names is read here.
+    """Open the masks of several raters; only names are read until you iterate.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     ignore_value : int, optional
-        A pixel that any rater gives this value counts for nothing.
+        Pixels to which any rater gives this value are ignored.
     **selection
         As in `Selection`. ``raters``: fields of `Segmentation` masks, in the database or on disk, or the raters that
-        `load_mask_folders` stored; label fields with polygons or instance masks, which are rasterised; by default
-        stored masks, else all mask fields, else stored raters. ``classes``: those whose pixels are looked at; by
-        default all that mask targets name, and of rasterised labels all together.
+        `load_mask_folders` stored; or label fields with polygons or instance masks, which are rasterised. By default
+        stored masks, else all mask fields, else stored raters. ``classes``: the classes to compare; by default all that
+        mask targets name. Rasterised labels are by default merged into one class.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def read_masks(samples: Any, *, ignore_value: int | None = None, **selection: Un
     Raises
     ------
     InputError
-        For fewer than two raters, no pixels, a class that is not known, or a mask of somebody who is not assigned.
+        For fewer than two raters, no pixels, an unknown class, or a mask of a rater who is not assigned.
 
     Examples
     --------
@@ -210,9 +210,9 @@ def open_masks(
     again: bool = False,
     divisions: bool = False,
 ) -> RaterMasks:
-    """As `read_masks`, with `ImageMasks.labels` where `divisions` are asked for, which may have any values.
+    """Open masks as `read_masks` does; `divisions` adds `ImageMasks.labels`, which may have any values.
 
-    `again`: only for the digests of what a stored run read; nothing is demanded of the samples.
+    `again`: open the masks of a stored run for their digests only; the samples are not checked.
     """
     sources = mask_sources(samples, selection)
     if sources is None and ignore_value is not None:
@@ -286,12 +286,12 @@ class StoredMasks(RaterMasks):
     Parameters
     ----------
     has_classes : bool
-        Whether masks are label maps; else they are binary.
+        Whether masks are label maps; otherwise they are binary.
     known : dict
-        Value -> name of every class there is; empty where values have no names.
+        Value -> name of each existing class; empty if values have no names.
     ignore_value : int, optional
     divisions : bool
-        Whether label maps are read as they are, too; without classes, what is marked is what is in any region but 0.
+        Whether to read label maps unchanged, too; without classes, all regions except 0 count as marked.
     """
 
     has_classes: bool
@@ -318,7 +318,7 @@ class StoredMasks(RaterMasks):
         return [stored_digest(given) for _, given, _ in self._fetch(batch)]
 
     def _fetch(self, batch: Sequence[int]) -> Iterator[tuple[int, Given, tuple[int | None, int | None]]]:
-        """Each image with what is stored of the raters who are assigned, and its height and width."""
+        """Yield each image with the stored masks of the assigned raters, and its height and width."""
         paths = [f"{field}.{name}" for field in self.fields for name in ("mask", "mask_path")]
         chosen = every_sample(self.view).select(self.images[list(batch)].tolist())
         columns: Columns = next(stream(chosen, ["id", "filepath", *paths, *SIZE]), {"id": []})
@@ -338,7 +338,7 @@ class StoredMasks(RaterMasks):
 
 
 def field_pixels(stored: Any, path: str | None) -> NDArray[Any] | None:
-    """The pixels of a mask or map in the database or on disk; None without either."""
+    """Return the pixels of a mask or map in the database or on disk; None without either."""
     if stored is None:
         return None if path is None else read_mask(Path(path))
     return np.asarray(stored_mask(stored, None)[0])
@@ -348,7 +348,7 @@ def field_pixels(stored: Any, path: str | None) -> NDArray[Any] | None:
 
 
 def _rasterised(samples: Any, selection: Selection, again: bool) -> RasterisedMasks:
-    """Outlines or instance masks; who made them, where and of which classes is read first."""
+    """Open outlines or instance masks; their raters, images and classes are read first."""
     labels = read_labels(samples, selection, again=again)
     annotations = labels.annotations
     if not again:
@@ -370,7 +370,7 @@ def _rasterised(samples: Any, selection: Selection, again: bool) -> RasterisedMa
 
 @dataclass(frozen=True, eq=False)
 class RasterisedMasks(RaterMasks):
-    """The pixels of polygons and instance masks."""
+    """Masks rasterised from polygons and instance masks."""
 
     def _read(self, batch: Sequence[int]) -> Iterator[tuple[ImageMasks, str]]:
         labels = self._labels(batch)
@@ -385,17 +385,17 @@ class RasterisedMasks(RaterMasks):
     def _labels(self, batch: Sequence[int]) -> Labels:
         view = self.view.select(self.images[list(batch)].tolist(), ordered=True)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", KalosWarning)  # what there is to say was said of all images at once
+            warnings.simplefilter("ignore", KalosWarning)  # the warnings were given for all images at once
             return read_labels(view, self.selection, ["mask_iou"], again=True)
 
     def _by_class(self, one: Annotations) -> Iterable[tuple[str, MaskStack | None]]:
-        """The masks of one image; None of a class that nobody is assigned to."""
+        """Yield the masks of one image by class; None for a class without assigned raters."""
         if not self.selection.classes:
             yield MARKED, next(mask_stacks(one), None)
         for name in self.selection.classes or ():
             if name in one.categories:
                 yield name, next(mask_stacks(one, name), None)
-            else:  # nobody annotated it in this batch: who was assigned to all classes looked for it, too
+            else:  # not annotated in this batch: raters who were assigned to all classes looked for it, too
                 asked = [of["classes"] is None or name in of["classes"] for of in self.facts]
                 nothing = replace(one.select(rows=[], raters=asked), assigned_categories=None)
                 yield name, next(mask_stacks(nothing), None)

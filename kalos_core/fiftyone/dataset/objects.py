@@ -1,4 +1,4 @@
-"""From a view and its raters to `Annotations`: one query, read a block of samples at a time, every record checked."""
+"""Reader of a view and its raters as `Annotations`: one query, in blocks of samples, every record checked."""
 
 from __future__ import annotations
 
@@ -37,37 +37,37 @@ if TYPE_CHECKING:
     from kalos_core.fiftyone.dataset.selection import SelectionArguments
 
 WITH_AREA = ("polygon", "mask", "box")
-"""Shape kinds by whose area labels are selected, the most exact first."""
+"""Shape kinds whose area `min_area` applies to, the most exact first."""
 
 NAN = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The labels of a view as annotations, and where each of them is stored.
+    """Labels of a view as annotations, with the place where each is stored.
 
     Parameters
     ----------
     annotations : Annotations
-        Images are sample ids, ids are label ids (each once in a list of labels: a field that was cloned has the ids of
-        the first), coordinates are pixels (fractions of the image where its size is unknown
-        and its file cannot be measured).
+        Images are sample ids. Ids are label ids, unique within a list of labels; a cloned field has the ids of the
+        original. Coordinates are pixels, or fractions of the image if its size is unknown and its file cannot be
+        measured.
     selection : Selection
-        What was asked for, with the raters that were found.
+        The requested selection, with the raters that were found.
     fields, paths : tuple of str
         Label fields that were read, and the paths of their lists, such as ``"r1.detections"``.
     path_of : (N,) int
-        Which of `paths` each annotation lies in.
+        Index into `paths` of each annotation.
     confidence : (N,) float64
-        NaN where a label has none.
+        NaN for a label without confidence.
     view : fiftyone.core.collections.SampleCollection
-        What was read, see `pinned`.
+        The view that was read, see `pinned`.
     read_at : datetime
-        When: labels that were edited later are not in here.
+        Time of reading; later edits are not included.
     similarities : tuple of str
-        Names of those that it was read for.
+        Names of the similarities that the labels were read for.
     facts : list of RaterRecord
-        What is known of each rater.
+        Stored facts about each rater.
     """
 
     annotations: Annotations
@@ -83,22 +83,22 @@ class Labels:
 
     @property
     def images(self) -> NDArray[np.object_]:
-        """(I,) sample ids."""
+        """Sample ids (I,)."""
         return self.annotations.images
 
     @cached_property
     def by_image(self) -> ByImage:
-        """The rows of the annotations by image."""
+        """Rows of the annotations by image."""
         return ByImage(self.annotations)
 
     @cached_property
     def hashes(self) -> NDArray[np.object_]:
-        """(I,) a digest per image of the labels that were read and of who was assigned."""
+        """Digest (I,) of the labels read and the assigned raters of each image."""
         return digests(self.by_image, limits_of(self.facts))
 
     @property
     def scores(self) -> list[float | None]:
-        """(N,) confidence of each annotation, None where it has none."""
+        """Confidence (N,) of each annotation; None if it has none."""
         return [None if value != value else value for value in self.confidence.tolist()]
 
 
@@ -109,19 +109,19 @@ def read_annotations(
     attributes: Sequence[str] = (),
     **selection: Unpack[SelectionArguments],
 ) -> Annotations:
-    """The labels of a data set or view as `Annotations`.
+    """Read the labels of a data set or view as `Annotations`.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     similarity : name in `SIMILARITIES`, optional
-        What the labels are read for: masks and cuboids of detections are only read for a similarity that compares
-        them (masks of 5,000 images are gigabytes). By default `default_similarity`.
+        Similarity that the labels will be compared with. Masks and cuboids of detections are read only for a similarity
+        that compares them (masks of 5,000 images are gigabytes). By default `default_similarity`.
     attributes : sequence of str
-        Attributes of the labels, such as a malignancy, that `Annotations.attributes` is to have
-        (`kalos_core.attribute_agreement`): numbers, truth values or text.
+        Attributes of the labels to read into `Annotations.attributes`, such as a malignancy: numbers, truth values or
+        text. See `kalos_core.attribute_agreement`.
     **selection
-        Which labels: ``raters``, ``field``, ``rater_attribute``, ``reference``, ``classes``, ``min_area``,
+        Labels to read: ``raters``, ``field``, ``rater_attribute``, ``reference``, ``classes``, ``min_area``,
         ``min_confidence``, ``assigned``, as in `Selection`.
 
     Returns
@@ -131,9 +131,8 @@ def read_annotations(
     Raises
     ------
     InputError
-        For an empty view, a video, a grouped data set without an active slice, a view of patches, a field that is
-        not there or is not a label field, open polylines, an attribute that no label has, and every record that cannot
-        be used.
+        For an empty view, a video, a grouped data set without an active slice, a view of patches, a field that does not
+        exist or is not a label field, open polylines, an attribute that no label has, and any invalid record.
 
     Examples
     --------
@@ -161,13 +160,13 @@ def read_annotations(
 
 
 def overview(samples: Any, **reading: Any) -> pd.DataFrame:
-    """How much there is in a data set or view, as one row; see `kalos_core.overview`.
+    """Return the counts of a data set or view as one row; see `kalos_core.overview`.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     **reading
-        Which labels, as in `read_annotations`.
+        Labels to read, as in `read_annotations`.
     """
     return overview_of(read_annotations(samples, **reading))
 
@@ -180,20 +179,20 @@ def read_labels(
     again: bool = False,
     attributes: Sequence[str] = (),
 ) -> Labels:
-    """The selected labels of a view, with where they are stored. One query reads them all, block by block.
+    """Read the selected labels of a view and where they are stored, with one query, block by block.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     selection : Selection
     similarities : names in `SIMILARITIES`
-        What will be compared: masks and cuboids of detections are only read if one of these compares them; outlines,
-        keypoints and boxes always are. None and "auto" are the default, see `default_similarity`.
+        Masks and cuboids of detections are read only if one of these compares them; outlines, keypoints and boxes
+        always are. None and "auto" mean the default, see `default_similarity`.
     again : bool
-        The selection is that of a stored run: names that no label has any more are no mistake, and nothing is warned
-        of that was warned of then.
+        Whether the selection is that of a stored run: names that no label has any more are then no error, and earlier
+        warnings are not repeated.
     attributes : names
-        Of labels, beside what is read anyway.
+        Further attributes of labels to read.
 
     Returns
     -------
@@ -206,7 +205,7 @@ def read_labels(
     absent = [name for name in attributes if name not in found.annotations.attributes]
     if absent and not again:
         raise InputError(f"attributes: expected attributes that labels have, got {listed(map(repr_of, absent))}")
-    if len(blocks) > 10:  # what reading them took is worth giving back
+    if len(blocks) > 10:  # enough memory was used to be worth returning
         blocks.clear()
         give_back_memory()
     return found
@@ -214,7 +213,7 @@ def read_labels(
 
 @dataclass
 class _Block:
-    """The labels of some samples, one entry a label; or the table made of them."""
+    """Labels of some samples, one entry per label."""
 
     table: RawTable
     columns: Columns
@@ -236,7 +235,7 @@ class _Block:
         return _Block(table, self.columns, **others)
 
     def there(self, raters: Mapping[str, str]) -> list[set[str]]:
-        """Who has a label field in each sample, or annotated it. `raters`: path of a field's type -> rater."""
+        """Return the raters with a field or annotation in each sample. `raters`: path of a field's type -> rater."""
         found: list[set[str]] = [set() for _ in self.columns["id"]]
         for path, rater in raters.items():
             for sample, kind in enumerate(self.columns[path]):
@@ -244,7 +243,7 @@ class _Block:
                     found[sample].add(rater)
         for sample, rater_of_label in zip(self.sample, self.table.rater, strict=True):
             if rater_of_label is not None:
-                found[sample].add(rater_of_label)  # also of whom only what is left out remains: they looked
+                found[sample].add(rater_of_label)  # also if all their labels are left out later: they saw it
         return found
 
 
@@ -288,7 +287,7 @@ class _Reading:
     # ---- one block ----
 
     def block(self, columns: Columns) -> _Made:
-        """The annotations of a block of samples."""
+        """Return the annotations of a block of samples."""
         fill_sizes(columns)
         rows = self._flat(columns)
         if any(mask is not None for mask in rows.table.mask):
@@ -348,7 +347,7 @@ class _Reading:
         return rows
 
     def _table(self, rows: _Block, assigned: list[list[str] | None] | None = None) -> Annotations:
-        """The table of some labels; without who was assigned that of crowd regions, as far as they can be used."""
+        """Return the table of some labels; without `assigned`, of crowd regions, of which invalid ones are skipped."""
         columns = rows.columns
         files = [Path(path).name for path in columns["filepath"]]
 
@@ -383,13 +382,13 @@ class _Reading:
         )
         ids, table = rows.table.id, rows.table
         if len(set(ids)) < len(ids) == len(set(zip(rows.sample, rows.source, ids, strict=True))):
-            table = replace(table, id=list(range(len(ids))))  # one list has each id once; cloned fields share theirs
+            table = replace(table, id=list(range(len(ids))))  # ids are unique within a list; cloned fields share them
         return Annotations(**{**check_records(table, origin)[0], "id": np.array(ids, dtype=TEXT)})
 
     # ---- all blocks ----
 
     def joined(self, blocks: list[_Made]) -> Labels:
-        """All that was read."""
+        """Join all blocks."""
         annotations = join([block.annotations for block in blocks])
         path_of = np.concatenate([block.path_of for block in blocks])
         confidence = np.concatenate([block.confidence for block in blocks])
@@ -433,7 +432,7 @@ def _warn_of_crowds(annotations: Annotations) -> None:
 
 
 def limits_of(facts: Iterable[RaterRecord]) -> dict[str, list[str]]:
-    """Rater -> the classes they were assigned to, of those who were not assigned to all."""
+    """Return the assigned classes of each rater who was not assigned to all, by name."""
     return {about["rater"]: about["classes"] for about in facts if about["classes"] is not None}
 
 
@@ -442,7 +441,7 @@ def _attributes(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any] |
 
 
 def _confidence(value: Any) -> Any:
-    """That of a label; keypoints have one of every point, of which the mean counts."""
+    """Return the confidence of a label; for keypoints, the mean over their points."""
     if not isinstance(value, list):
         return value
     given = [number for number in value if number is not None and number == number]
@@ -462,7 +461,7 @@ def _sizes(columns: Mapping[str, list[Any]], unknown: float) -> list[tuple[float
 
 
 def _area(annotations: Annotations) -> NDArray[np.float64]:
-    """Of the most exact shape with an area that every label has: one measure for all raters."""
+    """Return the area of the most exact shape that every label has, so that all raters are measured alike."""
     columns = [annotations.shapes[kind] for kind in WITH_AREA if kind in annotations.shapes]
     whole = [column for column in columns if not column.absent().any()]
     if not whole and len(annotations):
@@ -471,5 +470,5 @@ def _area(annotations: Annotations) -> NDArray[np.float64]:
 
 
 def labels_of_field(labels: Labels, field_name: str, similarity: str) -> Labels:
-    """The labels of another field on the same samples: of a model, or a reference; everybody is assigned."""
+    """Read the labels of another field, such as a model's, on the same samples; its rater is assigned to all."""
     return read_labels(labels.view, Selection(raters=(field_name,), assigned="all"), [similarity])

@@ -1,4 +1,4 @@
-"""What a selection means in a data set, looked up before labels are read: fields, raters, who was assigned, shapes."""
+"""Resolution of a selection in a data set, before labels are read: fields, raters, assigned raters, shapes."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ from kalos_core.similarity.fitting import AUTO, fitting_names, preferred_similar
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """The labels that a selection means.
+    """Labels of a selection, resolved in a data set.
 
     Parameters
     ----------
     view : fiftyone.core.collections.SampleCollection
-        What is read, see `pinned`.
+        The view to read, see `pinned`.
     selection : Selection
     family : Family
     sources : tuple of LabelSource
-        Without that of a reference.
+        The fields with the labels, without that of a reference.
     rule : "all", "listed" or "labelled"
-        Who was assigned: everybody everywhere; those the sample lists; those whose labels are there.
+        Rule for the assigned raters: all raters on all samples; those that the sample lists; those with labels there.
     again : bool
-        The selection is that of a stored run: names that no label has any more are no mistake, and nothing is warned
-        of that was warned of then.
+        Whether the selection is that of a stored run: names that no label has any more are then no error, and earlier
+        warnings are not repeated.
     read_at : datetime
-        When: labels that were edited later are not in here.
+        Time of reading; later edits are not included.
     """
 
     view: Any
@@ -72,19 +72,19 @@ class Opened:
         again: bool = False,
         sources: Sequence[LabelSource] | None = None,
     ) -> Opened:
-        """Open the labels of a view. `sources`: where they are, if that is known already."""
-        read_at, view = now(), pinned(samples)  # which hides no field
+        """Open the labels of a view. `sources`: their fields, if already known."""
+        read_at, view = now(), pinned(samples)  # a pinned view hides no field
         found = tuple(sources_of(samples, selection, family) if sources is None else sources)
         return cls(view, selection, family, found, rule_of(view, selection, found), again, read_at)
 
     @cached_property
     def raters(self) -> tuple[str, ...]:
-        """Those that are read, in their order: of fields, or whom labels or lists of assigned raters name.
+        """Raters to read, in order: those of the fields, or those named by labels or lists of assigned raters.
 
         Raises
         ------
         InputError
-            Where no label names a rater, and for raters whom nothing names.
+            If no label names a rater, or a selected rater is not named anywhere.
         """
         if self.selection.field is not None:
             return self._named(*self.sources)
@@ -104,43 +104,43 @@ class Opened:
             strangers = [name for name in wanted if name is not None and name not in known]
             if strangers and not self.again:
                 raise InputError(f"{argument}: expected names among {listed(known, 20)}, got {listed(strangers)}")
-        every = known if self.family is OBJECTS else labelled  # who is listed and gave no label annotated nothing
+        every = known if self.family is OBJECTS else labelled  # a listed rater without labels annotated nothing
         names = every if selection.raters is None else dict.fromkeys(selection.raters)
         return tuple(name for name in names if name != selection.reference)
 
     @cached_property
     def facts(self) -> list[RaterRecord]:
-        """What is known of each rater."""
+        """Stored facts about each rater."""
         return facts_of(self.view, self.raters)
 
     @property
     def fields(self) -> list[str]:
-        """Sample fields that say who was assigned."""
+        """Sample fields that list the assigned raters."""
         return [ASSIGNED_FIELD] if self.rule == "listed" else []
 
     def assigned(self, listed: Iterable[str] | None, there: Iterable[str]) -> list[str] | None:
-        """The raters who were assigned to a sample; None for all of them.
+        """Return the raters who were assigned to a sample; None for all of them.
 
         Parameters
         ----------
         listed : names or None
-            What the sample's field lists.
+            Raters that the sample's field lists.
         there : names
-            Raters whose label field is there, or, where an attribute names them, who annotated.
+            Raters with a label field in the sample or, if an attribute names the rater, with a label.
         """
         if self.rule == "all":
             return None
         if self.rule == "labelled":
             names = set(there)
-        else:  # who was generated stands in no list
+        else:  # synthetic raters are not listed
             made = {str(source.rater) for source in self.sources if source.is_synthetic}
             names = {*(listed or ()), *made.intersection(there)}
         return [name for name in self.raters if name in names]
 
     def check_classes(self, *references: LabelSource) -> None:
-        """Refuse classes that neither labels, these references among them, nor the data set or its raters know.
+        """Refuse classes that occur neither in labels, including these references, nor in the data set or its raters.
 
-        One that nobody has ever used is a slip, which would otherwise read as perfect agreement on absence.
+        Such a class is a mistake, which would otherwise appear as perfect agreement on absence.
         """
         wanted, dataset = self.selection.classes, root_of(self.view)
         if wanted is None or self.again:
@@ -153,18 +153,18 @@ class Opened:
             raise InputError(f"classes: expected classes among {listed(sorted(known), 20)}, got {listed(unknown)}")
 
     def warn(self) -> None:
-        """Say so where everybody is taken as assigned because nothing says who was."""
+        """Warn if all raters are treated as assigned because the assignment is unknown."""
         is_guessed = self.selection.assigned == "auto" and self.rule == "all"
         if is_guessed and len(self.raters) > 1 and not self.again:
             warn(
                 f"no sample field {ASSIGNED_FIELD!r} says who was assigned: every rater is taken as assigned to every "
                 "sample, so that a sample a rater never saw counts as 'saw it and annotated nothing', which lowers "
-                "alpha. Choose assigned='labelled' to count a rater only where their labels are there."
+                "alpha. Choose assigned='labelled' to count a rater only where they have labels."
             )
 
 
 def rule_of(samples: Any, selection: Selection, sources: Iterable[LabelSource]) -> str:
-    """How it is known who was assigned, see `Opened`."""
+    """Return the rule for the assigned raters, see `Opened`."""
     if selection.assigned != "auto":
         return selection.assigned
     if all(source.is_synthetic for source in sources):
@@ -176,7 +176,7 @@ def rule_of(samples: Any, selection: Selection, sources: Iterable[LabelSource]) 
 
 
 def check_assigned_field(samples: Any) -> None:
-    """Refuse a field of the name we use that holds something else."""
+    """Refuse a field `ASSIGNED_FIELD` that does not hold lists of names."""
     field = samples.get_field(ASSIGNED_FIELD)
     if not isinstance(field, fo.ListField) or not isinstance(field.field, (fo.StringField, type(None))):
         raise InputError(
@@ -192,16 +192,16 @@ STORED: dict[str, tuple[str, ...]] = {
     "mask": ("bounding_box", "mask", "mask_path"),
     "cuboid": ("location", "dimensions", "rotation"),
 }
-"""Kind of shape of a detection -> the attributes that hold it."""
+"""Kind of shape of a detection -> attributes that hold it."""
 
 OF_LISTS: dict[str, tuple[str, ...]] = {"polylines": ("polygon", "box"), "keypoints": ("keypoints", "box")}
-"""List of labels of one kind -> the kinds each has; a box is the bounds of the other shape."""
+"""List of labels -> kinds of shapes that each label has; the box is the bounds of the other shape."""
 
 
 def attributes_of(source: LabelSource, kinds: Iterable[str]) -> list[str]:
-    """What is read of each label: id, label, confidence, what holds its shape, and last who its rater is.
+    """Return the attributes to read of each label: id, label, confidence, crowd mark, shape, and last its rater.
 
-    `kinds`: of the shapes of detections, those that are read.
+    `kinds`: the kinds of shapes of detections to read.
     """
     if source.labels == "polylines":
         shape = ["points", "closed", *REGION]
@@ -213,16 +213,16 @@ def attributes_of(source: LabelSource, kinds: Iterable[str]) -> list[str]:
 
 
 def similarity_to_store(samples: Any, selection: Selection, similarity: Any) -> str:
-    """The name of the similarity given, or of the default; only one that has a name can be found again."""
+    """Return the name of a similarity, or of the default; only named similarities can be stored."""
     if similarity is None or similarity == AUTO:
         return default_similarity(samples, selection)
     return lookup(SIMILARITIES, similarity, "similarity").name
 
 
 def what_to_read(opened: Opened, similarities: Iterable[Any]) -> tuple[tuple[str, ...], set[str]]:
-    """The names of similarities, of the default for None and "auto", and the kinds of shapes that these compare.
+    """Return the names of similarities and the kinds of shapes that they compare; None and "auto" mean the default.
 
-    One that compares anything needs all kinds.
+    A similarity without a fixed kind needs all kinds.
     """
     given = [AUTO if similarity is None else similarity for similarity in similarities]
     there = _kinds(opened.view, opened.sources) if AUTO in given else ()
@@ -234,16 +234,16 @@ def what_to_read(opened: Opened, similarities: Iterable[Any]) -> tuple[tuple[str
 
 
 def default_similarity(samples: Any, selection: Selection) -> str:
-    """What is compared unless another is given: the most exact shape that every label has.
+    """Return the default similarity, which compares the most exact shape that every label has.
 
-    Polygons where every field holds polylines, poses where every field holds keypoints, masks and cuboids where every
-    detection has one, boxes otherwise.
+    These are polygons if every field holds polylines, poses if every field holds keypoints, masks or cuboids if every
+    detection has one, and boxes otherwise.
     """
     return preferred_similarity(_kinds(pinned(samples), sources_of(samples, selection)))
 
 
 def fitting_similarities(samples: Any, selection: Selection) -> list[str]:
-    """Names of the similarities that every label of a selection has a shape for, the default first.
+    """Return the names of the similarities that all labels of a selection have shapes for, the default first.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def fitting_similarities(samples: Any, selection: Selection) -> list[str]:
 
 
 def _kinds(view: Any, sources: Sequence[LabelSource]) -> set[str]:
-    """The kinds of shapes that every label of these sources has."""
+    """Return the kinds of shapes that every label of these sources has."""
     lists = {source.labels for source in sources}
     found = [set(OF_LISTS[name]) for name in lists if name in OF_LISTS]
     detections = [source.path for source in sources if source.labels == "detections"]
@@ -270,7 +270,7 @@ def _kinds(view: Any, sources: Sequence[LabelSource]) -> set[str]:
 
 
 def _kinds_of_detections(samples: Any, paths: Sequence[str]) -> set[str]:
-    """Each question stops at the first label that answers it, so that a form can ask while one types."""
+    """Return the kinds of shapes that every detection has; queries stop early, so that forms stay responsive."""
     located = F("location").exists() & F("dimensions").exists()
     if _all_have(samples, paths, located):
         flat = not is_3d(samples) and _all_have(samples, paths, F("bounding_box").length() == 4)
@@ -290,6 +290,6 @@ def _any_label(samples: Any, paths: Sequence[str], what: Any) -> bool:
 
 
 def is_3d(samples: Any) -> bool:
-    """Whether the samples are scenes, whose detections are cuboids and no boxes."""
+    """Return whether the samples are 3D scenes, whose detections are cuboids instead of boxes."""
     media = samples.media_type
     return (samples.group_media_types.get(samples.group_slice) if media == "group" else media) in SCENES

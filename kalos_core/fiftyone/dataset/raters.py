@@ -1,4 +1,4 @@
-"""Who the raters of a data set are, and which fields hold their labels: objects, image-level labels and masks alike."""
+"""Raters of a data set and the fields that hold their labels: objects, image-level labels and masks."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 
 SYNTHETIC = "kalos_synthetic"
-"""Key in what a label field says of itself: its labels were generated, and where it is there its rater was assigned."""
+"""Key in the info of a label field with generated labels; its rater was assigned wherever the field is present."""
 
 ESTIMATED = "kalos_truth"
-"""Key in what a field says of itself: a run of this name estimated it from several raters, so it is no rater's."""
+"""Key in the info of a field that the run of this name estimated from several raters; it belongs to no rater."""
 
 
 DECIDED = "kalos_decided"
-"""The same of a field of labels that people decided: a truth that raters can be compared with."""
+"""Key in the info of a field with decided labels: a reference that raters can be compared with."""
 
 DISPUTED = "kalos_disputed"
-"""The same of a field of regions that raters differ about: nobody's labels, and no truth either."""
+"""Key in the info of a field with regions that raters differ about: neither labels of a rater nor a reference."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of labels that several raters give: its label types, each with the attribute that holds their list.
+    """Family of label types that raters can give.
 
     Parameters
     ----------
     name : str
     types : dict
-        Label type -> the attribute that holds its list; "" for a single label.
+        Label type -> the attribute that holds its list of labels; "" for a single label.
     one_each : bool
-        Whether every field is a rater of its own where no raters are stored.
+        Whether every field counts as a rater if no raters are stored.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Family:
 
     @property
     def expected(self) -> str:
-        """Its label types, for messages."""
+        """Names of its label types, for messages."""
         *first, last = [kind.__name__ for kind in self.types]
         return f"{', '.join(first)} or {last}" if first else last
 
@@ -62,7 +62,7 @@ MASKS = Family("masks", {fo.Segmentation: ""}, one_each=True)
 
 @dataclass(frozen=True)
 class LabelSource:
-    """One field of labels and its owner: one rater, or `attribute` tells.
+    """Label field of one rater, or of several raters told apart by an attribute of the labels.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class LabelSource:
         The field and the path of its labels, such as ``"r1"`` and ``"r1.detections"``; equal for a single label.
     rater, attribute : str, optional
     is_synthetic : bool
-        Whether the rater was generated, or is what people decided: assigned wherever the field is there.
+        Whether the labels were generated or decided; the rater is then assigned wherever the field is present.
     """
 
     field: str
@@ -81,14 +81,15 @@ class LabelSource:
 
     @property
     def labels(self) -> str:
-        """The attribute that holds its list of labels; "" for a single label."""
+        """Attribute that holds its list of labels; "" for a single label."""
         return self.path[len(self.field) + 1 :]
 
 
 def label_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
-    """Fields of a collection that hold labels of a family, with the path of these labels; none that a run estimated.
+    """Return the fields of a collection that hold labels of a family, with the paths of these labels.
 
-    Of objects these, too: a consensus can be compared with raters. So can what people decided, of any family.
+    Fields that a run estimated are included for objects only, as a consensus can be compared with raters. Fields of
+    decided labels are included for every family.
 
     Examples
     --------
@@ -110,9 +111,9 @@ def label_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
 
 
 def rater_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
-    """Rater name -> label field, as they were loaded; fields that are gone are left out.
+    """Return the label field of each stored rater by name; missing fields are left out.
 
-    Of masks, where no raters are stored, every field by its own name.
+    If no raters of masks are stored, every mask field is a rater with the name of the field.
     """
     fields = label_fields(samples, family)
     known = {name: field for field, name in read_info(samples).get("raters", {}).items() if field in fields}
@@ -120,25 +121,25 @@ def rater_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
 
 
 def marked_fields(samples: Any, mark: str) -> list[str]:
-    """Fields that say of themselves to be `SYNTHETIC`, `ESTIMATED` or `DECIDED`."""
+    """Return the fields whose info has the key `SYNTHETIC`, `ESTIMATED` or `DECIDED`."""
     schema = samples.get_field_schema(ftype=fo.EmbeddedDocumentField)
     return [name for name, field in schema.items() if mark in (field.info or {})]
 
 
 def synthetic_fields(samples: Any) -> list[str]:
-    """Label fields that `inject_noise` wrote: each is a rater of its own, assigned wherever it is there at all."""
+    """Return the label fields that `inject_noise` wrote; each is a rater, assigned wherever the field is present."""
     return marked_fields(samples, SYNTHETIC)
 
 
 def estimated_fields(samples: Any) -> list[str]:
-    """Fields that `estimate_truth` wrote."""
+    """Return the fields that `estimate_truth` wrote."""
     return marked_fields(samples, ESTIMATED)
 
 
 def class_names(samples: Any, family: Family = OBJECTS, more: Sequence[str] = ()) -> list[str]:
-    """The classes that occur in the stored raters' fields (in all fields where none are stored), sorted.
+    """Return the sorted classes in the fields of stored raters, or in all label fields if none are stored.
 
-    `more`: paths of further labels to look at.
+    `more`: paths of further labels to include.
     """
     fields = label_fields(samples, family)
     paths = [fields[field] for field in rater_fields(samples, family).values()] or list(fields.values())
@@ -147,7 +148,7 @@ def class_names(samples: Any, family: Family = OBJECTS, more: Sequence[str] = ()
 
 
 def new_fields(dataset: Any, raters: Collection[str], family: Family) -> dict[str, str]:
-    """Rater -> the name of a field for their labels; of raters whose labels are there already an error."""
+    """Return a new field name for each rater; raise an error if a rater already has labels."""
     held = label_fields(dataset, family)
     known = dict(zip(rater_names(dataset, held), held, strict=True))
     again = [f"{name!r} (field {known[name]!r})" for name in raters if name in known]
@@ -160,7 +161,7 @@ def new_fields(dataset: Any, raters: Collection[str], family: Family) -> dict[st
 
 
 def rater_names(samples: Any, fields: Iterable[str]) -> list[str]:
-    """The rater behind each field; a field for which nobody was stored is its own rater."""
+    """Return the rater of each field; a field without a stored rater is its own rater."""
     stored = read_info(samples).get("raters", {})
     return [stored.get(field, field) for field in fields]
 
@@ -168,7 +169,7 @@ def rater_names(samples: Any, fields: Iterable[str]) -> list[str]:
 def resolve_fields(
     samples: Any, raters: Iterable[str] | None, family: Family = OBJECTS, argument: str = "raters"
 ) -> dict[str, str]:
-    """Rater name -> field for raters named by field or by name; None: all that are stored."""
+    """Return the field of each rater, given by name or field, by rater name; None: all stored raters."""
     known, fields = rater_fields(samples, family), label_fields(samples, family)
     offer = f"label fields: {listed(fields, 20) or 'none'}; stored raters: {listed(known, 20) or 'none'}"
     if raters is None:
@@ -196,13 +197,13 @@ def resolve_fields(
 
 
 def sources_of(samples: Any, selection: Selection, family: Family = OBJECTS) -> list[LabelSource]:
-    """The fields that hold the labels of a selection, one per rater or one of all; without those of a reference."""
+    """Return the label fields of a selection, one per rater or a common one, without that of the reference."""
     paths = label_fields(samples, family)
     if selection.field is not None:
-        resolve_fields(samples, [selection.field], family, "field")  # refuses what is no label field
+        resolve_fields(samples, [selection.field], family, "field")  # refuses fields without labels
         if selection.field == paths[selection.field]:
             raise InputError(
-                f"field: expected labels with a rater each, in a list, got {selection.field!r}, which has one a sample"
+                f"field: expected a field with a list of labels, got {selection.field!r}, which has one per sample"
             )
         return [LabelSource(selection.field, paths[selection.field], None, selection.rater_attribute)]
     fields = resolve_fields(samples, selection.raters, family)
@@ -217,11 +218,11 @@ def sources_of(samples: Any, selection: Selection, family: Family = OBJECTS) -> 
     ]
 
 
-# ---- what is remembered ----
+# ---- stored raters ----
 
 
 def store_raters(dataset: Any, fields: Mapping[str, str], annotations: Annotations | None = None) -> None:
-    """Remember rater name -> field, and of each rater what labels do not say, beside what is stored already.
+    """Store the field of each rater, and the facts about raters in `annotations`; earlier entries are kept.
 
     Examples
     --------
@@ -248,7 +249,7 @@ def store_raters(dataset: Any, fields: Mapping[str, str], annotations: Annotatio
     update_info(
         dataset,
         raters={**info.get("raters", {}), **{field: name for name, field in fields.items()}},
-        # a list: names of raters may hold what keys of a database may not
+        # a list, as names of raters may contain characters that database keys may not
         rater_facts=[facts[name] for name in facts if facts[name] != _nothing_known(name)],
     )
 
@@ -266,12 +267,12 @@ def forget_raters(dataset: Any, fields: Iterable[str]) -> None:
 
 
 def rater_facts(samples: Any) -> dict[str, RaterRecord]:
-    """Rater name -> what is stored of them; nothing of raters of whom there is nothing to say."""
+    """Return the stored facts about raters by name; raters without any are left out."""
     return {record["rater"]: record for record in read_info(samples).get("rater_facts", [])}
 
 
 def facts_of(samples: Any, raters: Iterable[str]) -> list[RaterRecord]:
-    """What is known of each rater."""
+    """Return the facts about each rater, with defaults if none are stored."""
     known = rater_facts(samples)
     return [known.get(name, _nothing_known(name)) for name in raters]
 
@@ -281,14 +282,14 @@ def _nothing_known(rater: str) -> RaterRecord:
 
 
 ASSIGNED_FIELD = "raters"
-"""Sample field listing the names of the assigned raters, so that 'looked and annotated nothing' survives."""
+"""Sample field listing the names of the assigned raters, which preserves 'looked and annotated nothing'."""
 
 
 def derive_field_names(wanted: Iterable[str], taken: Iterable[str], prefix: str = "rater") -> dict[str, str]:
-    """A field name of its own for every name: an identifier that is not taken.
+    """Derive a unique field name for every name: an identifier that is not taken.
 
-    No two underscores in a row: FiftyOne's database layer takes a name apart at them. One that is taken, or is no
-    identifier, gets the prefix.
+    Names have no two underscores in a row, as FiftyOne's database layer splits names there. A name that is taken, or is
+    not an identifier, gets the prefix.
 
     Examples
     --------
@@ -319,14 +320,14 @@ def _fits(name: str) -> bool:
 
 
 def mask_sources(samples: Any, selection: Selection) -> list[LabelSource] | None:
-    """The mask fields of the selected raters; None where labels to be rasterised are selected.
+    """Return the mask fields of the selected raters; None if labels to be rasterised are selected.
 
-    Stored masks are preferred where no raters are selected.
+    If no raters are selected, stored masks are preferred.
 
     Raises
     ------
     InputError
-        For names of masks and of labels at once, for a name twice, and where there are neither masks nor stored raters.
+        If masks and other labels are mixed, a name is repeated, or there are neither masks nor stored raters.
     """
     if selection.field is not None:
         return None
@@ -352,19 +353,19 @@ def mask_sources(samples: Any, selection: Selection) -> list[LabelSource] | None
 
 
 def mask_classes(samples: Any, fields: Sequence[str], ignore_value: int | None = None) -> dict[int, str]:
-    """Value -> name of the classes that the mask targets of the data set name; 0 and what is ignored are none.
+    """Return the classes in the mask targets of the data set, by value, without 0 and the ignored value.
 
     Raises
     ------
     InputError
-        If fields call one value by different names, or for masks of colours.
+        If fields have different names for one value, or masks are RGB.
     """
     dataset = root_of(samples)
     found: dict[int, str] = {}
     for field in fields:
         for value, name in (dataset.mask_targets.get(field) or dataset.default_mask_targets or {}).items():
             if not isinstance(value, int):
-                raise InputError(f"masks: expected values of one number a class, got the colour {value!r} in {field!r}")
+                raise InputError(f"masks: expected one integer value per class, got the colour {value!r} in {field!r}")
             if value in (0, ignore_value):
                 continue
             if found.setdefault(value, str(name)) != str(name):

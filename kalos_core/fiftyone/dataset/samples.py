@@ -1,4 +1,4 @@
-"""Which samples can be read and written, and the same samples and labels whatever is active elsewhere."""
+"""Checks of samples before labels are read or written, and views independent of the active slice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEDIA = ("image", *SCENES)
 
 
 def check_samples(samples: Any) -> None:
-    """Refuse collections whose samples are not images or scenes that labels can be written back to."""
+    """Refuse collections other than images or 3D scenes that labels can be written back to."""
     if not isinstance(samples, foc.SampleCollection):
         raise InputError(f"samples: expected a data set or a view, got {type(samples).__name__}")
     if isinstance(samples, (fop.PatchesView, focl.ClipsView, fov.FramesView)):
@@ -42,14 +42,14 @@ def check_samples(samples: Any) -> None:
 
 
 def pinned(samples: Any) -> Any:
-    """The same samples and labels whatever happens elsewhere: the active slice is pinned, and no field is hidden."""
+    """Return a view that later changes of the active slice do not affect, and that hides no field."""
     hiding = (fo.SelectFields, fo.ExcludeFields)
     stages = getattr(samples, "_stages", [])
     active = samples.group_slice if samples.media_type == "group" else None
     if active is None and not any(isinstance(stage, hiding) for stage in stages):
         return samples
     view = root_of(samples).view()
-    try:  # first of all, so that no other slice can ever be active while the stages are applied
+    try:  # select the slice first, so that no other slice can be active while the stages are applied
         found = view if active is None else view.select_group_slices(active)
         for stage in stages:
             found = found if isinstance(stage, hiding) else found.add_stage(stage)
@@ -59,36 +59,36 @@ def pinned(samples: Any) -> Any:
 
 
 def every_sample(samples: Any) -> Any:
-    """All samples of the data set as they are stored, in all slices."""
+    """Return all samples of the data set, in all slices."""
     dataset = root_of(samples)
     return dataset.select_group_slices(_allow_mixed=True) if dataset.media_type == "group" else dataset
 
 
 def check_sizes(files: Iterable[str], sizes: Iterable[tuple[float, float]], argument: str = "samples") -> None:
-    """Refuse images of unknown size (NaN) where fractions of the image have to become pixels, or back."""
+    """Refuse images of unknown size (NaN), where coordinates must be converted between fractions and pixels."""
     known = list(zip(files, sizes, strict=True))
     unknown = [Path(file).name for file, size in known if not size[0] > 0]
     if unknown:
         raise InputError(
             f"{argument}: the size of {len(unknown):,} of {len(known):,} images is unknown ({listed(unknown)}); "
-            "their files are not there to be measured, and compute_metadata() was not run"
+            "their files are missing, and compute_metadata() was not run"
         )
 
 
 SIZE = ("metadata.width", "metadata.height")
-"""Where FiftyOne keeps the size of an image, if anybody computed it."""
+"""Fields in which FiftyOne stores the size of an image, if it was computed."""
 
 TURNED = 5
-"""From this EXIF orientation on, an image is shown with its sides exchanged."""
+"""Smallest EXIF orientation with which an image is shown with width and height swapped."""
 
 
 def fill_sizes(columns: Mapping[str, list[Any]]) -> None:
-    """Read the sizes of images that FiftyOne does not know from the heads of their files; nothing is stored.
+    """Read missing image sizes from the file headers; nothing is stored.
 
     Parameters
     ----------
     columns : mapping of str to list
-        With ``"filepath"`` and the columns of `SIZE`, which are filled; None stays where there is no readable image.
+        Must have ``"filepath"`` and the columns of `SIZE`, which are filled in place; None for unreadable images.
     """
     widths, heights = (columns[name] for name in SIZE)
     for row, path in enumerate(columns["filepath"]):
@@ -97,17 +97,17 @@ def fill_sizes(columns: Mapping[str, list[Any]]) -> None:
 
 
 def size_of_file(path: str) -> tuple[int, int] | tuple[None, None]:
-    """Width and height of an image as it is shown; (None, None) where there is no readable image."""
+    """Return the width and height of an image as it is shown; (None, None) if it cannot be read."""
     if not os.path.isfile(path):
         return None, None
     try:
         with open_image(path) as opened:
             width, height = opened.size
             return (height, width) if opened.getexif().get(Base.Orientation, 1) >= TURNED else (width, height)
-    except InputError:  # as if it was not there: labels can be compared without it
+    except InputError:  # treat it as missing: labels can be compared without it
         return None, None
 
 
 def unmeasured(samples: Any) -> int:
-    """How many samples have no size in the data set, so that their files are measured."""
+    """Return the number of samples without a stored size, whose files must be measured."""
     return len(samples) - (samples.count(SIZE[0]) if samples.has_field(SIZE[0]) else 0)

@@ -1,4 +1,4 @@
-"""Which labels of a view an analysis reads."""
+"""Selection of the labels of a view that an analysis reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kalos_core.options import Option, Settings
 
 
 class SelectionArguments(TypedDict, total=False):
-    """The keyword arguments of every analysis that say which labels it reads; see `Selection` for what each means."""
+    """Keyword arguments of every analysis that select the labels it reads; `Selection` documents them."""
 
     raters: Sequence[str] | None
     field: str | None
@@ -33,20 +33,20 @@ def _names(value: Any, name: str) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSelection(Settings):
-    """Which labels are read, whoever the raters are."""
+    """Selection of labels, without the choice of raters."""
 
     field: Annotated[
         str | None,
         Option("Field", "One field that holds the labels of all raters, told apart by `rater_attribute`."),
     ] = None
     rater_attribute: Annotated[
-        str, Option("Attribute that names the rater", "Of the labels in `field`; read with it only.")
+        str, Option("Attribute that names the rater", "Attribute of the labels in `field`; used only with `field`.")
     ] = "rater"
     classes: Annotated[
         Sequence[str] | None,
         Option(
             "Classes",
-            "Only these, each one that the data set knows; None: all.",
+            "Only these classes, which the data set must know; None: all.",
             type="list of str, optional",
             check=_names,
         ),
@@ -55,22 +55,22 @@ class LabelSelection(Settings):
         float,
         Option(
             "Smallest area in square pixels",
-            "An annotation just above it whose partner is just below stays without one.",
+            "An annotation just above the limit loses a partner that is just below it.",
             low=0,
         ),
     ] = 0.0
     min_confidence: Annotated[
-        float, Option("Least confidence", "Labels with a lower one are left out; labels without one stay.", low=0)
+        float, Option("Least confidence", "Labels with lower confidence are left out; labels without one stay.", low=0)
     ] = 0.0
     assigned: Annotated[
         str,
         Option(
             "Who was assigned",
-            "An image a rater never saw would count as 'saw it and annotated nothing', which lowers alpha.",
+            "An image that a rater never saw would count as 'saw it and annotated nothing', which lowers alpha.",
             choices={
-                "auto": "the sample field 'raters' says it; without it everybody, everywhere",
-                "all": "everybody, everywhere",
-                "labelled": "whose label field is there, be it empty, or who annotated",
+                "auto": "the raters listed in the sample field 'raters'; without that field, all raters on all images",
+                "all": "all raters on all images",
+                "labelled": "raters whose label field is present, even if empty, or who annotated",
             },
         ),
     ] = "auto"
@@ -78,7 +78,7 @@ class LabelSelection(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Selection(LabelSelection):
-    """Which labels of a view an analysis reads; a run stores it as a record.
+    """Selection of the labels of a view that an analysis reads; a run stores it as a record.
 
     Examples
     --------
@@ -105,11 +105,11 @@ rater_attribute, classes, min_area, min_confidence, assigned, raters, reference
     ] = None
 
     def arguments(self) -> SelectionArguments:
-        """As the keyword arguments of an analysis: those that are not the defaults."""
+        """Return the selection as keyword arguments of an analysis, without default values."""
         default = Selection()
         given = {name: value for name, value in super().record().items() if value != getattr(default, name)}
         return cast(SelectionArguments, given)
 
     def record(self) -> dict[str, Any]:
-        """As plain values, for storing; `of` reads it back."""
+        """Return the selection as plain values for storing; `of` reads them back."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in super().record().items()}

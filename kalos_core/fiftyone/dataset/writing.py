@@ -1,4 +1,4 @@
-"""Values of every label and sample back to where they are stored, a block of samples at a time."""
+"""Writing of values to labels and samples in the database, a block of samples at a time."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from kalos_core.fiftyone.dataset.database import (
 from kalos_core.fiftyone.dataset.objects import Labels
 
 Columns = Mapping[str, Sequence[Any]]
-"""Name of a field or attribute -> its values; None where there is none."""
+"""Name of a field or attribute -> its values; None for no value."""
 
 Values = Callable[[NDArray[np.intp]], Columns]
-"""What is written on some labels (rows of a table), or on some samples (codes of images that follow one another)."""
+"""Function that returns the values to write to some labels (rows of a table) or samples (consecutive image codes)."""
 
 Progress = Callable[[float], None]
-"""Told the share that is written; whatever it raises ends the work."""
+"""Called with the fraction written; an exception that it raises ends the work."""
 
 
 def picked(columns: Mapping[str, NDArray[Any]]) -> Values:
-    """Values that stand in arrays, one for each label or sample.
+    """Return a function that picks values from arrays with one entry per label or sample.
 
     Examples
     --------
@@ -50,7 +50,7 @@ NOTHING = picked({})
 
 
 def names_in(values: Values) -> list[str]:
-    """The fields or attributes that are written."""
+    """Return the names of the fields or attributes that are written."""
     return list(values(np.zeros(0, np.intp)))
 
 
@@ -59,23 +59,23 @@ def write_values(
 ) -> None:
     """Write attributes of all labels, and fields of all samples, with one update per sample.
 
-    The fields have to be declared already. FiftyOne's own setters write one attribute of one label per update, which
-    for 80,000 labels takes seconds each. Every update names the ids of the labels it expects at their positions and
-    does nothing where they have moved; that is an error, so nothing is written to a wrong label.
+    The fields must already be declared. FiftyOne's own setters write one attribute of one label per update, which takes
+    seconds per attribute for 80,000 labels. Every update requires the expected label ids at their positions and does
+    nothing if they have moved. This raises an error, so values are never written to a wrong label.
 
     Parameters
     ----------
     labels : Labels
     attributes, fields : callable
-        Asked for the values of the labels and samples of a block at a time, so that there are never more of them.
+        Called for the values of one block of labels and samples at a time, to limit memory.
     progress : callable, optional
 
     Raises
     ------
     InputError
-        If a sample could not hold that; nothing is written then.
+        If a sample would become too large; nothing is written then.
     KalosError
-        If labels were added or removed by somebody else meanwhile.
+        If another user added or removed labels meanwhile.
     """
     stored = collection(labels.view)
     check_room(stored, _needed(labels, attributes, fields))
@@ -88,18 +88,18 @@ def write_values(
 
 
 Update = tuple[dict[str, Any], Any]
-"""Condition and change, as MongoDB takes them."""
+"""Filter and update of a MongoDB operation."""
 
 
 def write_samples(stored: Any, updates: Iterable[Update]) -> int:
-    """Carry out one update a sample, a block at a time; how many did not find their sample.
+    """Execute updates in blocks, and return the number of updates that did not match their sample.
 
     Parameters
     ----------
     stored : pymongo.collection.Collection
-        Of the samples, see `collection`.
+        Collection of the samples, see `collection`.
     updates : iterable of (condition, update)
-        The condition names the ``_id``.
+        The condition contains the ``_id``.
     """
     missed, waiting = 0, iter(updates)
     while block := [UpdateOne(where, change) for where, change in islice(waiting, BLOCK)]:
@@ -108,7 +108,7 @@ def write_samples(stored: Any, updates: Iterable[Update]) -> int:
 
 
 def _needed(labels: Labels, attributes: Values, fields: Values) -> Iterator[tuple[str, str, int]]:
-    """File, id and bytes of what is written to each sample of many labels."""
+    """Yield the file, id and number of bytes to write for each sample with many labels."""
     by_image, table = labels.by_image, labels.annotations
     for image in np.flatnonzero(np.diff(by_image.start) > MANY).tolist():
         of_sample = {name: column[0] for name, column in fields(np.array([image])).items()}
@@ -145,9 +145,9 @@ def _documents(columns: Columns, count: int) -> list[dict[str, Any]]:
 
 
 Given = Mapping[tuple[int, str], Mapping[str, Any]]
-"""Number of a path, and id of a label in the list there -> what is written on it.
+"""(index of a path, id of a label in its list) -> values to write.
 
-A label is known by its path and its id: a field that was cloned has the ids of the first.
+A label is identified by its path and id, as a cloned field has the ids of the original.
 """
 
 
@@ -165,7 +165,7 @@ def _at_positions(
     given: Given,
     values: Mapping[str, Any],
 ) -> Iterator[Update]:
-    """One update, which names the position of every label: the database looks for each from the first on."""
+    """Yield one update that names the position of every label; the database searches each list from the start."""
     where, change = {"_id": sample}, dict(values)
     for number, path in enumerate(paths):
         for position, key in enumerate(lists[number]):
@@ -185,7 +185,7 @@ def _whole_lists(
     given: Given,
     values: Mapping[str, Any],
 ) -> Iterator[Update]:
-    """An update for each list, which goes through it once: of many labels, where positions would take for ever."""
+    """Yield one update per list, which traverses it once; for many labels, where positions would be far too slow."""
     for number, (path, keys) in enumerate(zip(paths, lists, strict=True)):
         if any((number, key) in given for key in keys):
             more = {"$literal": [given.get((number, key), {}) for key in keys]}
@@ -200,7 +200,7 @@ def _whole_lists(
 def _stored_ids(
     stored: Any, samples: Iterable[str], paths: Sequence[str]
 ) -> Iterator[tuple[ObjectId, list[list[str]]]]:
-    """Of each sample its id, and the ids of the labels in the list at each path, as they stand in the database now."""
+    """Yield the id of each sample, and the ids of the labels at each path, as currently stored."""
     keys = list(map(ObjectId, samples))
     ids = [{"$map": {"input": f"${path}", "in": {"$toString": "$$this._id"}}} for path in paths]
     stages = [{"$match": {"_id": {"$in": keys}}}, {"$project": {"ids": ids}}]
@@ -212,18 +212,18 @@ def _stored_ids(
 def write_documents(
     samples: Any, documents: Iterable[tuple[str, Mapping[str, Any]]], count: int, progress: Progress | None = None
 ) -> None:
-    """Write whole fields of samples, as the database stores them.
+    """Write whole fields of samples, in the form that the database stores.
 
-    Not by `set_values`, which sees the active slice of a grouped data set only.
+    FiftyOne's `set_values` is not used, as it sees only the active slice of a grouped data set.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
-        Of the data set.
-    documents : iterable of (sample id, field -> what it is to hold)
-        May be made one by one: no more than a block of them is held.
+        The data set or a view of it.
+    documents : iterable of (sample id, field -> new value)
+        May be a generator: only one block is held at a time.
     count : int
-        How many there are.
+        Number of documents.
     progress : callable, optional
 
     Raises
@@ -247,13 +247,13 @@ def write_documents(
 
 
 def nested(values: NDArray[Any], count: NDArray[np.intp]) -> list[list[Any]]:
-    """A list for each owner of values that stand one owner after the other, of whom each has so many."""
+    """Split values, sorted by owner, into one list per owner; `count` is the number of values of each owner."""
     entries = or_none(values)
     return [entries[begin:end] for begin, end in pairwise(run_starts(count).tolist())]
 
 
 def or_none(values: NDArray[Any]) -> list[Any]:
-    """Values as lists, None for NaN.
+    """Convert values to lists, with None for NaN.
 
     Examples
     --------
@@ -267,22 +267,22 @@ def or_none(values: NDArray[Any]) -> list[Any]:
 # ---- how much a sample holds ----
 
 MOST = 1 << 24
-"""Bytes of a sample with all its labels, as MongoDB allows; no setting of it raises that."""
+"""MongoDB's limit for a sample with all its labels, in bytes; it cannot be configured."""
 
 MANY = 1000
-"""Labels of one sample from which on what is written to it is measured first."""
+"""Number of labels in a sample above which the size of an update is checked first."""
 
 WAYS_OUT = (
-    "MongoDB holds no more in a sample, and nothing raises that: split the image into tiles, give the raters data sets "
-    "of their own, or compute without FiftyOne (kalos_core, kalos-core)"
+    "this limit of MongoDB cannot be raised. Split the image into tiles, give the raters data sets of their own, or "
+    "compute without FiftyOne (kalos_core, kalos-core)"
 )
 
 CODES = {10334, 17280, 17419, 17420}
-"""MongoDB's errors of documents that are too large."""
+"""MongoDB's error codes for documents that are too large."""
 
 
 def bytes_of(document: Mapping[str, Any]) -> int:
-    """How many bytes of a document the database stores.
+    """Return the size of a document in the database, in bytes.
 
     Examples
     --------
@@ -293,14 +293,14 @@ def bytes_of(document: Mapping[str, Any]) -> int:
 
 
 def check_room(stored: Any, needed: Iterable[tuple[str, str | None, int]]) -> None:
-    """Refuse what some samples could not hold.
+    """Refuse writes that would make a sample too large.
 
     Parameters
     ----------
     stored : pymongo.collection.Collection
-        Of the samples, see `collection`.
+        Collection of the samples, see `collection`.
     needed : iterable of (file, sample id or None, bytes)
-        What is to be written to each sample, and what it is called in messages; None: to a new one.
+        Name of each sample in messages, its id (None for a new sample), and the number of bytes to write.
 
     Raises
     ------
@@ -324,7 +324,7 @@ def _stored_bytes(stored: Any, ids: Sequence[str]) -> dict[str, int]:
 
 
 def is_too_large(error: BaseException) -> bool:
-    """Whether an error is of a document that is too large."""
+    """Return whether an error was caused by a document that is too large."""
     return isinstance(error, DocumentTooLarge) or not CODES.isdisjoint(_codes(error))
 
 

@@ -1,7 +1,7 @@
-"""From disagreement to decision: the queue of units in dispute, what was decided about them, and what follows.
+"""Decisions about disagreements: the queue of units in dispute, the decisions about them, and their results.
 
-* `units`: the units of one sample as a run matched them · `kinds`: what kinds of runs answer to whoever decides
-* `decide`: decisions written and read · `queue`: what is next
+* `units`: the units of a sample, as a run matched them · `kinds`: kinds of runs with units in dispute
+* `decide`: writing and reading decisions · `queue`: samples and units in dispute, in order
 * `shown`: disputes with the outlines of every rater
-* `results`: training list, questions to the guideline, tags, open cases to others
+* `results`: training list, questions for the guideline, tags, handing over open disputes
 """

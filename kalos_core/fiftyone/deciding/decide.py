@@ -1,4 +1,4 @@
-"""Decisions of people about units in dispute: checked, written so that none is lost, read, carried over."""
+"""Decisions about units in dispute: check them, write them without loss, read them, and carry them over."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kalos_core.fiftyone.runs.table import CARRIED
 from kalos_core.fiftyone.runs.upkeep import writing_beside
 
 STATES = {"skip": OPEN, "guideline": WAITING}
-"""How far a unit is after a decision; `DECIDED` after all others."""
+"""Decision -> state of the unit afterwards; `DECIDED` for all other decisions."""
 
 
 def decide(
@@ -36,45 +36,44 @@ def decide(
     category: str | None = None,
     sample_id: str | None = None,
 ) -> Decision:
-    """Decide about a unit of an agreement, a region or image-level labels in dispute; no label is changed.
+    """Decide about a unit, region or image-level question in dispute; no label is changed.
 
-    Only its sample is read.
+    Only the sample of the unit is read.
 
-    The decision is added to all that was decided before, so that several people can decide at once. Of the decisions
-    about a unit the latest counts: ``skip`` takes an earlier one back, so that the unit is open again; with
-    ``guideline`` it waits for an answer, which is neither open (it does not come up again) nor decided, until somebody
-    decides otherwise. The run does not become stale.
+    The decision is added to all earlier ones, so that several users can decide at the same time. The latest decision
+    about a unit counts. ``skip`` undoes an earlier decision and reopens the unit. With ``guideline`` the unit waits for
+    an answer: it is neither open (it does not come up again) nor decided, until a later decision. The run does not
+    become stale.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement of objects or of image-level labels, or of a run on pixels that wrote its regions in dispute
-        (``regions=True``).
+        Key of an agreement run on objects or image-level labels, or of a run on pixels that wrote its regions in
+        dispute (``regions=True``).
     labels : sequence of str
-        Ids of labels of one unit (of a region: that of its label in ``<key>_regions``; of image-level labels: those of
-        `disputed_units`, one for an image and a question), or of a whole and its parts.
-        The decision is of all labels of the unit; ``whole`` and ``parts``, and labels of several units, of the whole
-        and all of its parts.
-    decision : name in `DECISIONS`, of image-level labels in `LABEL_DECISIONS`
+        Ids of labels of one unit, or of a whole and its parts. For a region, the id of its label in ``<key>_regions``;
+        for image-level labels, an id from `disputed_units`, one per image and question. The decision applies to all
+        labels of the unit. ``whole`` and ``parts``, and labels of several units, apply to the whole and all its parts.
+    decision : name in `DECISIONS`, for image-level labels in `LABEL_DECISIONS`
     rater : str, optional
-        With ``take``: who is right, also by having nothing there.
+        With ``take``: the rater who is right, possibly by having nothing there.
     note, who : str
     category : str, optional
-        With ``label``: which label of the question is right.
+        With ``label``: the correct label of the question.
     sample_id : str, optional
-        Of the labels' sample, which is looked for without it.
+        Id of the labels' sample; searched for if not given.
 
     Returns
     -------
     Decision
-        As it was stored: with the ids of all labels of the unit, and when.
+        The stored decision, with the ids of all labels of the unit and its time.
 
     Raises
     ------
     InputError
-        For labels that the run did not match, or of several units that are no whole and its parts; for a rater who was
-        not assigned to the unit; and for ``whole`` and ``parts`` where there is neither.
+        If the run did not match the labels, or they belong to several units that are not a whole and its parts; if the
+        rater was not assigned to the unit; or for ``whole`` and ``parts`` if no rater has a whole that others divided.
 
     Examples
     --------
@@ -97,13 +96,13 @@ def decide(
 
 
 class DecidedMeanwhile(InputError):
-    """Somebody decided about a unit since whoever decides now has seen it."""
+    """Another decision about a unit was stored after the unit was shown."""
 
 
 def decide_as_seen(samples: Any, key: str, sample_id: str, asked: Decision, seen: datetime | None) -> Decision:
-    """Decide about a unit, unless somebody has decided otherwise since it was shown.
+    """Decide about a unit, unless a different decision was stored since it was shown.
 
-    The same decision again, such as one whose answer was lost, is the one that is stored.
+    If the same decision was already stored, such as by a request whose response was lost, that one is returned.
 
     Parameters
     ----------
@@ -112,18 +111,18 @@ def decide_as_seen(samples: Any, key: str, sample_id: str, asked: Decision, seen
     asked : Decision
         With ids of labels of one unit, or of a whole and its parts.
     seen : datetime, optional
-        When the decision was made that was shown; None where there was none.
+        Time of the decision that was shown; None if there was none.
 
     Raises
     ------
     DecidedMeanwhile
-        If it was not the latest any more.
+        If the decision that was shown is no longer the latest.
     """
     return _decide(samples, key, asked.labels, asked, sample_id, lambda last: _as_seen(last, asked, seen))
 
 
 def _as_seen(last: Decision | None, asked: Decision, seen: datetime | None) -> Decision | None:
-    """The decision if it is made already; None where it is to be made."""
+    """Return the stored decision if it is the same; None if the decision must be added."""
     if (last.when if last else None) == seen:
         return None
     if last is not None and _content(last) == _content(asked):
@@ -140,7 +139,7 @@ def _given(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 Made = Callable[[Decision | None], Decision | None]
-"""The latest decision about a unit -> what stands for the one that is to be made; None where it is to be added."""
+"""Function from the latest decision about a unit to the stored one to return; None if the new one must be added."""
 
 
 def _decide(
@@ -164,47 +163,47 @@ def _decide(
 
 
 def decisions(samples: Any, key: str, *, history: bool = False) -> list[Decision]:
-    """What was decided about the units of an agreement, the earliest first.
+    """Return the decisions about the units of a run, the earliest first.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement.
+        Key of a run with units in dispute.
     history : bool
-        All that was ever decided, in place of the latest about each unit.
+        Whether to return all decisions ever made, instead of the latest about each unit.
     """
     found = [entry for _, stored in stored_decisions(samples, key) for entry in (stored if history else latest(stored))]
     return [decision_of(entry) for entry in sorted(found, key=lambda entry: entry["when"])]
 
 
 def stored_decisions(samples: Any, key: str) -> Iterable[tuple[str, list[dict[str, Any]]]]:
-    """Sample id and all decisions about its units, as they are stored; of the samples that have any."""
+    """Yield the sample id and all stored decisions of each sample that has any."""
     field = load_decidable(samples, key).names.decisions
     for document in collection(samples).find({f"{field}.0": {"$exists": True}}, {field: True}):
         yield str(document["_id"]), document[field]
-    load_decidable(samples, key)  # says so if somebody renamed or deleted the run while they were read
+    load_decidable(samples, key)  # raises if the run was renamed or deleted meanwhile
 
 
 @dataclass(frozen=True)
 class CarriedDecisions:
-    """What `carry_decisions` did: the decisions that the new run has, and those it cannot have."""
+    """Result of `carry_decisions`: decisions carried over to the new run, and decisions left behind."""
 
     carried: tuple[Decision, ...]
     left: tuple[Decision, ...]
 
 
 def carry_decisions(samples: Any, from_key: str, to_key: str) -> CarriedDecisions:
-    """Give an agreement the decisions of another one that read the same labels, with their history.
+    """Copy the decisions of a run, with their history, to another run on the same labels.
 
-    A decision is carried over where its labels are units of the new run, too. Where labels are gone, or are in other
-    units now, it is left with the old run, and so is all that it had replaced: somebody has to decide again. What the
-    new run has already is not added twice. No label is read.
+    A decision is carried over if its labels are units of the new run, too. If labels were deleted, or belong to other
+    units now, the decision and all earlier ones that it replaced stay with the old run; the unit must be decided again.
+    Decisions that the new run already has are not added twice. No label is read.
 
     Returns
     -------
     CarriedDecisions
-        Of the decisions that count.
+        Only the decisions that count.
     """
     run = load_decidable(samples, to_key)
     matched = deciding_of(samples, run).of_all()
@@ -239,7 +238,7 @@ CARRIED.append(_follow)
 
 
 def latest(stored: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Of the decisions about the units of one sample those that count, the earliest first, as `resolve` takes them."""
+    """Return the decisions of one sample that count, the earliest first, as `resolve` expects them."""
     taken: set[str] = set()
     found = []
     for entry in reversed(stored):
@@ -250,7 +249,7 @@ def latest(stored: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def decision_of(entry: Mapping[str, Any]) -> Decision:
-    """A decision that is stored."""
+    """Return a stored decision as a `Decision`."""
     return Decision(**{**entry, "labels": tuple(entry["labels"])})
 
 
@@ -263,7 +262,7 @@ def _sample_of(samples: Any, run: DecidableRun, labels: Sequence[str]) -> str:
 
 
 def _labels_of(matched: MatchedUnits, asked: Decision, run_key: str) -> tuple[str, ...]:
-    """All labels that a decision is of, those that were named first."""
+    """Return all labels that a decision applies to, the given ones first."""
     unknown = [key for key in asked.labels if key not in matched.rows_of]
     if unknown:
         raise InputError(
@@ -291,7 +290,7 @@ def _labels_of(matched: MatchedUnits, asked: Decision, run_key: str) -> tuple[st
 
 
 def is_split(matched: MatchedUnits, units: Iterable[int]) -> bool:
-    """Whether one rater has one annotation in some units and another several."""
+    """Return whether one rater has a single annotation in some units where another has several."""
     counts = {len(classes) for classes in matched.values(units).values()}
     return 1 in counts and max(counts, default=0) > 1
 
@@ -308,16 +307,16 @@ def add(
     made: Sequence[Decision],
     is_made: Made = lambda _: None,
 ) -> list[Decision]:
-    """Add decisions to a sample, with the states of its units: one step, done again where somebody was quicker.
+    """Add decisions to a sample and update the states of its units atomically; retry if another user was faster.
 
-    `is_made` is asked with the latest decision about the unit of the first one, each time.
+    `is_made` is called on each attempt with the latest decision about the unit of the first one.
     """
     names, stored = run.names, collection(samples)
     where = {"_id": ObjectId(sample_id)}
     while True:
         document = stored.find_one(where, {names.queue: True, names.decisions: True})
         if document is None or document.get(names.decisions) is None:
-            load_decidable(samples, run.key)  # says so if the run is gone
+            load_decidable(samples, run.key)  # raises if the run was deleted
             raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
         before, timed = document[names.decisions], [replace(one, when=one.when or now()) for one in made]
         counts = [decision_of(entry) for entry in latest(before)]
@@ -328,7 +327,7 @@ def add(
         states = _states(matched, [*before, *entries])
         queue = [{**entry, "state": states.get(entry["unit"], OPEN)} for entry in document[names.queue]]
         answer = journaled(stored).update_one(
-            {**where, names.decisions: {"$size": len(before)}},  # nothing is ever taken out of it
+            {**where, names.decisions: {"$size": len(before)}},  # decisions are never removed
             {
                 "$push": {names.decisions: {"$each": entries}},
                 "$set": {names.queue: queue, names.disputes: open_decisions(queue)},

@@ -1,4 +1,4 @@
-"""Kinds of runs with units in dispute, each with what it answers to whoever decides: `DECIDABLE` is the table."""
+"""Kinds of runs with units in dispute, with a common interface for decisions; `DECIDABLE` lists them."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ from kalos_core.text import plain
 from kalos_core.variation.reports import Cell, ImageReport
 
 DecidableRun = Run[Any, Any, Any, Any]
-"""A run with units in dispute: of matched annotations, of regions of pixels, or of image-level labels."""
+"""Run with units in dispute: matched annotations, regions of pixels, or image-level labels."""
 
 SPLIT = ("whole", "parts")
-"""Decisions that are of a whole and its parts."""
+"""Decisions about a whole and its parts."""
 
 Entry = Mapping[str, Any]
-"""A unit in the queue of a sample, as its run wrote it."""
+"""Unit in the queue of a sample, as its run wrote it."""
 
 
 @dataclass(frozen=True)
 class SeenSample:
-    """A sample as a run left it.
+    """A sample with its units, as a run stored them.
 
     Parameters
     ----------
     path : str
     size : (2,) float
-        Width and height; NaN where nobody knows.
+        Width and height; NaN if unknown.
     report : ImageReport
         Units x raters, with the measure that the queue is ordered by.
     matched : MatchedUnits
     marks : list of (Annotations, sequence of str)
-        What raters drew, with the label of the unit that each annotation is to be shown with.
+        Annotations of the raters, each with the id of the label that it is shown with.
     """
 
     path: str
@@ -67,7 +67,7 @@ class SeenSample:
 
 @dataclass(frozen=True, eq=False)
 class Decidable(ABC):
-    """How the units in dispute of a run are named, read and decided; a subclass for each kind of run.
+    """Interface to the units in dispute of a run: how they are named, read and decided. Each kind has a subclass.
 
     Parameters
     ----------
@@ -80,17 +80,17 @@ class Decidable(ABC):
 
     KIND: ClassVar[str]
     UNIT: ClassVar[str] = "unit"
-    """What is in dispute."""
+    """Name of a unit in dispute."""
     MEASURE: ClassVar[str] = "alpha"
-    """What images are ordered by, the least first."""
+    """Name of the measure that images are ordered by, lowest first."""
     NOTHING: ClassVar[str] = "no object"
-    """What a rater gave who gave nothing, where one decides."""
+    """Text for a rater without an annotation or label in the unit, while deciding."""
     LISTED: ClassVar[str] = "no object"
-    """The same in lists of what was decided."""
+    """The same text in lists of decisions."""
     DECISIONS: ClassVar[Mapping[str, str]] = DECISIONS
-    """What can be decided -> how a button says it."""
+    """Possible decision -> text of its button."""
     IS_RESOLVED: ClassVar[bool] = True
-    """Whether `resolved` makes labels of it."""
+    """Whether `resolved` can make labels of the decisions."""
 
     @property
     def is_ready(self) -> bool:
@@ -100,38 +100,38 @@ class Decidable(ABC):
     @property
     @abstractmethod
     def measure(self) -> str:
-        """The sample field by which the queue is ordered, the lowest first."""
+        """Sample field by which the queue is ordered, lowest first."""
 
     @property
     def paths(self) -> dict[str, str]:
-        """Label field -> path of its list of labels, where labels of units are."""
+        """Label field -> path of its list of labels, for fields with labels of units."""
         return {}
 
     @property
     def options(self) -> dict[str, tuple[str, ...]]:
-        """Question -> the labels that can be chosen."""
+        """Question -> labels that can be chosen."""
         return {}
 
     @property
     def classes(self) -> dict[str, Any]:
-        """Arguments of FiftyOne's ``annotate`` that say which classes there are."""
+        """Arguments of FiftyOne's ``annotate`` that define the classes."""
         return {"classes": class_names(self.samples)}
 
     @abstractmethod
     def places(self, labels: Sequence[str]) -> list[dict[str, Any]]:
-        """Queries, any of which finds the sample of some labels."""
+        """Return queries, any of which may find the sample of some labels."""
 
     @abstractmethod
     def of_sample(self, sample_id: str) -> MatchedUnits:
-        """The units of one sample."""
+        """Return the units of one sample."""
 
     @abstractmethod
     def of_all(self) -> MatchedUnits:
-        """The units of all samples, as the run stored them; no label of a rater is read."""
+        """Return the units of all samples, as the run stored them; no label of a rater is read."""
 
     @abstractmethod
     def seen(self, sample_id: str, variations_key: str | None) -> SeenSample:
-        """A sample as it is shown to whoever decides; it is read once.
+        """Return a sample as it is shown for decisions; it is read once.
 
         Raises
         ------
@@ -141,23 +141,23 @@ class Decidable(ABC):
 
     @abstractmethod
     def headline(self, report: ImageReport, disputes: int) -> str:
-        """What is said of a sample: how far raters agree there, and about how many units."""
+        """Return a sentence about a sample: how well raters agree, and the number of units."""
 
     def offered(self, question: str = "", is_split: bool = False) -> tuple[str, ...]:  # noqa: ARG002 - of image-level labels
-        """What can be decided about a unit of a question, or a whole and its parts."""
+        """Return the possible decisions about a unit of a question, or about a whole and its parts."""
         return tuple(name for name in self.DECISIONS if name not in SPLIT or is_split)
 
     def said(self, entry: Entry) -> dict[str, str]:  # noqa: ARG002 - of image-level labels
-        """Rater -> what their answer is towards the others, where the run wrote it with the unit."""
+        """Return a comparison of each rater's answer with the others by rater name, if the run stored it."""
         return {}
 
     def check(self, asked: Decision, question: str) -> None:  # noqa: ARG002 - of image-level labels
-        """Refuse what cannot be decided about a unit of a question."""
+        """Refuse a decision that is not possible for a unit of a question."""
         lookup(self.DECISIONS, asked.decision, "decision")
 
 
 class _OfObjects(Decidable):
-    """Matched annotations."""
+    """Matched annotations of an agreement run."""
 
     KIND = AGREEMENT.name
 
@@ -197,7 +197,7 @@ class _OfObjects(Decidable):
 
 
 class _OfQueue(Decidable):
-    """Units of which the queue says all: an id, what was asked, who was assigned, and what each gave."""
+    """Units whose queue entries are complete: id, question, assigned raters, and their answers."""
 
     def places(self, labels: Sequence[str]) -> list[dict[str, Any]]:
         return [{f"{self.run.names.queue}.label": {"$in": list(labels)}}]
@@ -307,7 +307,7 @@ class _OfImageLabels(_OfQueue):
         return kept(self.samples, self.run, "concepts", made)
 
     def offered(self, question: str = "", is_split: bool = False) -> tuple[str, ...]:  # noqa: ARG002 - nothing is split
-        """Of a label that excludes no other somebody has it and somebody has not: each is the answer of a rater."""
+        """Return the possible decisions; for a non-exclusive label, `take` covers both answers, present and absent."""
         gone = () if question in self.options else ("label", "none")
         return tuple(name for name in self.DECISIONS if name not in gone)
 
@@ -331,44 +331,44 @@ class _OfImageLabels(_OfQueue):
 
 
 DECIDABLE: Mapping[str, type[Decidable]] = {of.KIND: of for of in (_OfObjects, _OfImageLabels, _OfRegions)}
-"""Kind of run -> how its units in dispute are decided; in the order in which an analysis offers them."""
+"""Kind of run -> interface to its units in dispute, in the order in which an analysis offers them."""
 
 
 def deciding_of(samples: Any, run: DecidableRun) -> Decidable:
-    """How the units in dispute of a run are decided."""
+    """Return the interface to the units in dispute of a run."""
     return DECIDABLE[run.kind](samples, run)
 
 
 def is_decidable(run: DecidableRun) -> bool:
-    """Whether a run has units in dispute to decide about."""
+    """Return whether a run has units in dispute to decide about."""
     return run.kind in DECIDABLE and deciding_of(run.dataset, run).is_ready
 
 
 def decidable_runs(samples: Any) -> list[DecidableRun]:
-    """All runs with units in dispute, the newest first."""
+    """Return all runs with units in dispute, the newest first."""
     found: list[DecidableRun] = list_runs(samples, tuple(DECIDABLE), info=True)
     return [run for run in found if is_decidable(run)]
 
 
 def load_decidable(samples: Any, key: str) -> DecidableRun:
-    """A run with units in dispute, with its summary."""
+    """Load a run with units in dispute, with its settings and metrics."""
     run: DecidableRun = load_metrics(samples, key, tuple(DECIDABLE))
     if not is_decidable(run):
-        raise InputError(f"run key: expected a run with units in dispute, got {run.key!r}; make it anew with regions")
+        raise InputError(f"run key: expected a run with units in dispute, got {run.key!r}; rerun it with regions=True")
     return run
 
 
-# ---- what raters marked around regions ----
+# ---- masks of raters around regions ----
 
 
 MARGIN = 0.5
-"""Around a region that is shown, as a share of its longer side."""
+"""Margin around a region that is shown, as a fraction of its longer side."""
 
 
 def region_marks(samples: Any, run: DecidableRun, sample_id: str) -> dict[str, Annotations]:
-    """Id of each region in dispute of a sample -> what each rater marked around it; the masks are read once.
+    """Return the masks of each rater around each region in dispute of a sample, by region id; masks are read once.
 
-    None of a sample without masks any more.
+    Empty if the sample no longer has masks.
     """
     path = f"{run.names.regions}.detections"
     place = {"_id": ObjectId(sample_id)}, {f"{path}.mask": False}
@@ -378,16 +378,16 @@ def region_marks(samples: Any, run: DecidableRun, sample_id: str) -> dict[str, A
         return {}
     view = run.view.select(sample_id)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)  # what there is to say was said when the run was made
+        warnings.simplefilter("ignore", KalosWarning)  # the warnings were given when the run was made
         try:
             read = [found.stacks for found in open_masks(view, run.selection, run.settings["ignore_value"])]
-        except InputError:  # all masks of the sample are gone: what was decided about its regions can still be seen
+        except InputError:  # all masks of the sample were deleted; decisions about its regions can still be shown
             return {}
     return {label: _annotations(sample_id, box, stacks) for stacks in read[:1] for label, box in boxes.items()}
 
 
 def _annotations(sample_id: str, box: Sequence[float], stacks: Stacks) -> Annotations:
-    """What each rater marked around a box (fractions of the image), an annotation for each class."""
+    """Return the masks of each rater around a box (fractions of the image), one annotation per class."""
     rows = []
     height, width = next(iter(stacks.values())).masks.shape[1:]
     window = _window(np.array(box) * [width, height, width, height])
@@ -404,7 +404,7 @@ def _annotations(sample_id: str, box: Sequence[float], stacks: Stacks) -> Annota
 
 
 def _window(box: Any) -> tuple[slice, slice]:
-    """Rows and columns of a box in pixels and what is around it."""
+    """Return the rows and columns of a box in pixels, with a margin."""
     x, y, across, down = box.round().astype(int).tolist()
     around = int(np.ceil(MARGIN * max(across, down)))
     return slice(max(y - around, 0), y + down + around), slice(max(x - around, 0), x + across + around)

@@ -1,4 +1,4 @@
-"""The queue of units in dispute: which sample is next, what its units are, how many are left, and where they are."""
+"""Queue of units in dispute: the next sample, its units, the number of open decisions, and views."""
 
 from __future__ import annotations
 
@@ -20,36 +20,37 @@ from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
 from kalos_core.fiftyone.kinds.agreement.values import DECIDED, OPEN, WAITING
 
 MOST_LABELS = 150
-"""Ids in a view, which the App sends with every request: less than 10 KB."""
+"""Maximum number of ids in a view. The App sends them with every request: less than 10 KB."""
 
 QUEUED = {OPEN: "Nobody has decided", WAITING: "The guideline must say", DECIDED: "Decided"}
-"""State of a unit in dispute -> in words."""
+"""State of a unit in dispute -> text for users."""
 
 
 def next_dispute(
     samples: Any, key: str, after: str | None = None, category: str | None = None, rater: str | None = None
 ) -> str | None:
-    """The id of the next sample with units to be decided, those agreed on least first; None where none is left.
+    """Return the id of the next sample with open decisions, lowest agreement first; None if none is left.
 
-    An indexed look at what the run stored: milliseconds at any size.
+    This is an indexed query on values that the run stored: it takes milliseconds at any size.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement of objects or of image-level labels, or of a run on pixels that wrote its regions in dispute.
+        Key of an agreement run on objects or image-level labels, or of a run on pixels that wrote its regions in
+        dispute.
     after : str, optional
-        Id of the sample that was seen last; after the last of the queue comes its first again, which may be the same.
+        Id of the sample that was seen last. The queue wraps around at its end, possibly to the same sample.
     category : str, optional
-        Only units that somebody gave this class.
+        Only units to which a rater gave this class.
     rater : str, optional
-        Only units where this rater stands against most of the others, or where no value has most.
+        Only units where this rater differs from the majority, or where there is no majority.
     """
     run = load_decidable(samples, key)
     names, stored, measure = run.names, collection(samples), deciding_of(samples, run).measure
     wanted = {names.disputes: {"$gt": 0}, names.queue: {"$elemMatch": _wanted(run, OPEN, category, rater)}}
     if category is None and rater is None:
-        del wanted[names.queue]  # the index knows
+        del wanted[names.queue]  # the index on open decisions is enough
     parts: list[dict[str, Any]] = [wanted]
     if after is not None:
         parts = [*({**wanted, **part} for part in _behind(samples, run, after)["$or"]), wanted]
@@ -60,28 +61,28 @@ def next_dispute(
 
 @dataclass(frozen=True)
 class DisputedUnit:
-    """A unit in dispute, or a whole and its parts, as the run matched it and with its labels as they are now.
+    """A unit in dispute, or a whole and its parts, as the run matched it, with its current labels.
 
     Parameters
     ----------
     labels : tuple of str
-        Ids of all its labels, as `decide` takes them; empty where all of them were deleted since.
+        Ids of all its labels, as `decide` takes them; empty if all of them were deleted since.
     values : dict
-        Rater who was assigned to it -> the classes of what they annotated; empty for no object.
+        Assigned rater -> classes of their annotations; empty for no object.
     decisions : tuple of str
-        What can be decided, of `DECISIONS` or `LABEL_DECISIONS`.
+        Possible decisions, from `DECISIONS` or `LABEL_DECISIONS`.
     decision : Decision or None
-        The latest.
+        The latest decision.
     state : str
         "open"; "waiting" for the guideline; or "decided".
     units : tuple of int
-        What the run calls the units; several of a whole and its parts.
+        Numbers of the units in the run; several for a whole and its parts.
     against : tuple of str
-        Raters who stand against most of the others, or all where no value has most.
+        Raters who differ from the majority, or all raters if there is no majority.
     question : str
-        What was asked, of image-level labels.
+        Question, for image-level labels.
     said : dict
-        Rater -> what their answer is towards the others, of image-level labels.
+        Rater -> comparison of their answer with the others, for image-level labels.
     """
 
     labels: tuple[str, ...]
@@ -95,15 +96,15 @@ class DisputedUnit:
     said: dict[str, str] = field(default_factory=dict)
 
     def fits(self, category: str | None = None, rater: str | None = None) -> bool:
-        """Whether it is one of the units that `next_dispute` looks for."""
+        """Return whether it is one of the units that `next_dispute` looks for."""
         given = {name for of_rater in self.values.values() for name in of_rater}
         return category in {None, *given} and rater in {None, *self.against}
 
 
 def disputed_units(samples: Any, key: str, sample_id: str) -> list[DisputedUnit]:
-    """The units of a sample in dispute, also those that are decided, in the order in which they should be.
+    """Return the units in dispute of a sample, including decided ones, in the order to decide them.
 
-    Those first whose class has the largest share of all disputes of the run. Only this sample is read.
+    Units come first whose class has the largest share of all disputes of the run. Only this sample is read.
 
     Raises
     ------
@@ -115,7 +116,7 @@ def disputed_units(samples: Any, key: str, sample_id: str) -> list[DisputedUnit]
 
 
 def disputes_of(samples: Any, run: DecidableRun, sample_id: str, matched: MatchedUnits) -> list[DisputedUnit]:
-    """As `disputed_units`, of the units of a sample that were read."""
+    """Return the units in dispute as `disputed_units` does, for units of a sample that were already read."""
     names, deciding = run.names, deciding_of(samples, run)
     document = collection(samples).find_one({"_id": ObjectId(sample_id)}, {names.queue: True, names.decisions: True})
     stored = document or {}
@@ -153,9 +154,9 @@ def disputes_of(samples: Any, run: DecidableRun, sample_id: str, matched: Matche
 
 @dataclass(frozen=True)
 class DisputeCount:
-    """How many decisions there are to be made: ``all`` is ``decided`` and ``waiting`` for the guideline and ``open``.
+    """Number of decisions: ``all`` is the sum of ``decided``, ``waiting`` (for the guideline) and ``open``.
 
-    A whole and its parts are one, as `decide` takes them.
+    A whole and its parts count as one decision, as in `decide`.
     """
 
     all: int
@@ -165,7 +166,7 @@ class DisputeCount:
 
 
 def count_disputes(samples: Any, key: str) -> DisputeCount:
-    """How many decisions an agreement or its regions in dispute need, and how far they are; the database counts."""
+    """Count the decisions that a run needs, by state; the database counts them."""
     queue = load_decidable(samples, key).names.queue
     is_open, is_waiting = (_together(queue, state) for state in (OPEN, WAITING))
     waiting = {"$size": {"$setDifference": [is_waiting, is_open]}}
@@ -182,7 +183,7 @@ def count_disputes(samples: Any, key: str) -> DisputeCount:
 
 
 def _together(queue: str, state: str | None = None) -> dict[str, Any]:
-    """Of a sample, what is decided together, each once: all, or where a unit has a state."""
+    """Return an expression for the distinct decisions of a sample: all, or those with a unit in a state."""
     entries: Any = f"${queue}"
     if state is not None:
         entries = {"$filter": {"input": entries, "as": "entry", "cond": {"$eq": ["$$entry.state", state]}}}
@@ -192,7 +193,7 @@ def _together(queue: str, state: str | None = None) -> dict[str, Any]:
 def view_of_queue(
     samples: Any, key: str, category: str | None = None, rater: str | None = None, state: str = OPEN
 ) -> Any:
-    """Samples with units in dispute, those agreed on least first, and only the labels of these units.
+    """Return the samples with units in dispute, lowest agreement first, with only the labels of these units.
 
     Parameters
     ----------
@@ -213,7 +214,7 @@ def view_of_queue(
 
 @dataclass(frozen=True)
 class QueuedImage:
-    """An image of the queue, its alpha (of regions of pixels its mean F1) and how many decisions are ``open``."""
+    """An image of the queue, its alpha (for regions of pixels, its mean F1), and its number of ``open`` decisions."""
 
     sample_id: str
     file: str
@@ -230,16 +231,16 @@ def queued_images(
     *,
     after: str | None = None,
 ) -> list[QueuedImage]:
-    """The next images of the queue, as `next_dispute` would open them; no label is read.
+    """Return the next images of the queue, in the order of `next_dispute`; no label is read.
 
     Parameters
     ----------
     samples, key, category, rater
-        As in `next_dispute`; only units that fit are counted.
+        As in `next_dispute`; only matching units are counted.
     count : int
-        How many images at most.
+        Maximum number of images.
     after : str, optional
-        Only those behind this sample in the queue, which itself may be decided.
+        Only images after this sample in the queue, which itself may be decided.
 
     Examples
     --------
@@ -276,7 +277,7 @@ def queued_images(
 
 
 def _behind(samples: Any, run: DecidableRun, sample_id: str) -> dict[str, Any]:
-    """Samples that come after another one in the order of the queue, those without a measure first."""
+    """Return a query for the samples after a given one in the queue, where samples without a measure come first."""
     measure, names = deciding_of(samples, run).measure, run.names
     place = {"_id": ObjectId(sample_id) if ObjectId.is_valid(sample_id) else None}
     seen = collection(samples).find_one(place, {measure: True, names.disputes: True})
@@ -288,13 +289,13 @@ def _behind(samples: Any, run: DecidableRun, sample_id: str) -> dict[str, Any]:
 
 
 def view_of_units(samples: Any, key: str, labels: Sequence[str]) -> Any:
-    """Samples with units that were decided, and only their labels: the first `MOST_LABELS` of those given.
+    """Return the samples with some decided units, with only the first `MOST_LABELS` of the given labels.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement.
+        Key of a run with units in dispute.
     labels : sequence of str
         Ids of labels of these units, such as those of a row of `training_list`.
     """

@@ -1,4 +1,4 @@
-"""What follows from decisions: who needs to learn what, what the guideline must say, tags, and open cases to others."""
+"""Results of decisions: training list, questions for the guideline, tags, and handing over open disputes."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ ANNOTATED = {
     fo.Classification: "classification",
     fo.Classifications: "classifications",
 }
-"""Type of a label field -> what FiftyOne's ``annotate`` calls it."""
+"""Type of a label field -> its name in FiftyOne's ``annotate``."""
 
 
 def training_list(samples: Any, key: str) -> pd.DataFrame:
-    """Who was decided against, on what, how often, and the labels to look at; see `kalos_core.decisions`.
+    """Return the decisions against each rater: on what, how often, and the labels; see `kalos_core.decisions`.
 
-    Of the labels as the run matched them, also where they were mended since; no label is read.
+    Uses the labels as the run matched them, even if they were corrected since; no label is read.
 
     Returns
     -------
     pandas.DataFrame
-        ``rater``, ``category`` (what they gave; "no object"), ``decided`` (what was kept, as there), ``count``,
-        ``units`` (decided units the rater was assigned to), ``rate`` (their share), and ``labels`` (ids of all labels
-        of these units). The most frequent first.
+        ``rater``, ``category`` (given by the rater; "no object"), ``decided`` (the decided category or "no object"),
+        ``count``, ``units`` (decided units the rater was assigned to), ``rate`` (``count`` as a share of ``units``),
+        and ``labels`` (ids of all labels of the counted units). The most frequent come first.
     """
     run = load_decidable(samples, key)
     deciding = deciding_of(samples, run)
@@ -55,9 +55,9 @@ def training_list(samples: Any, key: str) -> pd.DataFrame:
 
 
 def guideline_questions(samples: Any, key: str) -> str:
-    """The questions to the guideline as Markdown, grouped by the classes in question, those asked most often first.
+    """Return the questions for the guideline as Markdown, grouped by classes, the most frequent first.
 
-    Of each its note, what every rater gave, the file and the sample. Text from data is shown as text.
+    Each question has its note, the answer of every rater, the file and the sample. Text from data is escaped.
     """
     run = load_decidable(samples, key)
     asked = [
@@ -92,18 +92,18 @@ def guideline_questions(samples: Any, key: str) -> str:
 
 
 def tag_disputes(samples: Any, key: str, tag: str, *, open_only: bool = True) -> int:
-    """Tag the samples with units in dispute and the labels of these units; how many samples.
+    """Tag the samples with units in dispute and the labels of these units; return the number of samples.
 
-    No run becomes stale by it. ``dataset.match_tags(tag)`` and ``dataset.match_labels(tags=tag)`` find them.
+    No run becomes stale. ``dataset.match_tags(tag)`` and ``dataset.match_labels(tags=tag)`` find them.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement.
+        Key of a run with units in dispute.
     tag : str
     open_only : bool
-        Only units that nobody has decided, which do not wait for the guideline, either.
+        Whether to tag only open units, which are neither decided nor waiting for the guideline.
     """
     if not tag.strip():
         raise InputError(f"tag: expected a text, got {tag!r}")
@@ -118,7 +118,7 @@ def tag_disputes(samples: Any, key: str, tag: str, *, open_only: bool = True) ->
         chosen = {"$cond": [{"$in": [f"$$label.{names.unit}", units]}, tagged, "$$label"]}
         mapped = {"$map": {"input": f"${path}", "as": "label", "in": chosen}}
         whole = {"$mergeObjects": [f"${field}", {path.partition(".")[2]: mapped}]}
-        changed[field] = {"$cond": [{"$isArray": f"${path}"}, whole, f"${field}"]}  # what is absent stays absent
+        changed[field] = {"$cond": [{"$isArray": f"${path}"}, whole, f"${field}"]}  # keep absent fields absent
     where = {names.disputes: {"$gt": 0}} if open_only else {f"{names.queue}.0": {"$exists": True}}
     answer = journaled(collection(samples)).update_many(where, [{"$set": changed}])
     reload_samples(samples)
@@ -136,26 +136,26 @@ def hand_over(
     rater: str | None = None,
     **options: Any,
 ) -> Any:
-    """Give the samples with open disputes to somebody else, by FiftyOne's ``annotate``; no rater's label is changed.
+    """Send the samples with open disputes to other annotators with FiftyOne's ``annotate``; no label is changed.
 
-    They get the images, those agreed on least first, and annotate a new field. ``dataset.load_annotations(anno_key)``
-    fetches it; until then a back end with a server has to run. A label of it can be read like a rater's.
+    They get the images, lowest agreement first, and annotate a new field. ``dataset.load_annotations(anno_key)``
+    fetches it; a back end with a server must run until then. The new labels can be read like those of a rater.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement.
+        Key of a run with units in dispute.
     anno_key : str
-        Of FiftyOne's annotation run.
+        Key of FiftyOne's annotation run.
     backend : str, optional
         Such as "cvat" or "labelstudio"; by default that of FiftyOne's configuration.
     field : str, optional
-        The new label field; by default called as `anno_key`.
+        The new label field; by default named `anno_key`.
     category, rater : str, optional
         Only samples with such disputes, as in `next_dispute`.
     **options
-        Further ones of ``annotate``, also in place of what is found here: ``label_type``, ``classes``.
+        Further options of ``annotate``; ``label_type`` and ``classes`` override those determined here.
 
     Returns
     -------
@@ -164,9 +164,9 @@ def hand_over(
     Raises
     ------
     InputError
-        If no dispute is open, the field is there already, or the back end does not take them; nothing stays then.
+        If no dispute is open, the field already exists, or the back end refuses the samples; nothing is kept then.
     KalosError
-        If the database died meanwhile; nothing stays in it then.
+        If the database died meanwhile; nothing is kept in it then.
     """
     run = load_decidable(samples, key)
     dataset, name = root_of(samples), anno_key if field is None else field
@@ -174,7 +174,7 @@ def hand_over(
         raise InputError(f"field: {name!r} is there already; choose another name")
     view = view_of_queue(samples, run.key, category, rater)
     if not len(view):
-        raise InputError(f"key: expected an agreement with open disputes, got {run.key!r}, which has none of these")
+        raise InputError(f"key: expected a run with matching open disputes, got {run.key!r}, which has none")
     document = dataset.get_field(run.label_fields[0]).document_type
     own: dict[str, Any] = {"label_type": ANNOTATED[document], "attributes": False}
     own |= deciding_of(samples, run).classes
@@ -185,7 +185,7 @@ def hand_over(
         try:
             found = view.annotate(anno_key, label_field=name, backend=backend, **{**own, **options})
             check_server(known)
-        except Exception as error:  # each back end has its own
+        except Exception as error:  # each back end has its own exceptions
             if anno_key not in before and anno_key in dataset.list_annotation_runs():
                 dataset.delete_annotation_run(anno_key)
             forget_unlisted(dataset, anno_key, writer["work"])
@@ -193,15 +193,15 @@ def hand_over(
             if isinstance(error, KalosError):
                 raise
             asked = backend or fo.annotation_config.default_backend
-            raise InputError(f"backend: {asked!r} took nothing: {_said(error)}") from error
+            raise InputError(f"backend: {asked!r} did not accept the samples: {_said(error)}") from error
         update_info(dataset, handing_over=None)
     return found
 
 
 def settle_hand_over(dataset: Any) -> None:
-    """Remove the annotation run of a process that died before FiftyOne had stored what the back end took.
+    """Remove the annotation run of a process that died before FiftyOne stored the results of the back end.
 
-    Also what of it FiftyOne does not list: a record, and a file of no record.
+    This includes its record and its file if FiftyOne does not list them.
     """
     refresh(dataset)
     record = read_info(dataset).get("handing_over")
@@ -218,5 +218,5 @@ LEFT_BEHIND.append(settle_hand_over)
 
 
 def _said(error: Exception) -> str:
-    """What an exception of somebody else's says; that a login is missing some say by asking a terminal."""
+    """Return the message of a foreign exception; an `EOFError` means that a login was requested on a terminal."""
     return "no login is configured" if isinstance(error, EOFError) else f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""Units in dispute as whoever decides sees them: each rater's outline, what they gave, and what was found of it."""
+"""Units in dispute as shown for decisions: the outlines, values and findings of each rater."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from kalos_core.fiftyone.kinds.agreement.sample import draw_unit
 from kalos_core.variation.reports import ImageReport
 
 MANY_POINTS = 120
-"""Rings of more are drawn with fewer, which differ by less than half a pixel from them."""
+"""Maximum number of points of a ring; larger rings are simplified, with a deviation below half a pixel."""
 
 CANVAS = 1000.0
-"""Width and height of an image of which nobody knows the size: its labels are fractions of it."""
+"""Width and height assumed for an image of unknown size, whose labels are fractions."""
 
 
 @dataclass(frozen=True)
 class ShownOutline:
-    """What one rater annotated: rings, and points of poses, in pixels of the image."""
+    """Annotation of one rater: rings, and points of poses, in pixels of the image."""
 
     label: str
     rater: str
@@ -43,15 +43,15 @@ class SampleDisputes:
     Parameters
     ----------
     kind : str
-        Of the run.
+        Kind of the run.
     size : (float, float)
-        Width and height in which outlines stand.
+        Width and height of the coordinate system of the outlines.
     report : ImageReport
-        All units x raters, with the alpha of the image (of regions of masks: the mean F1; of image-level labels: how
-        likely two raters agree).
+        All units x raters, with the alpha of the image. For regions of masks it has the mean F1 instead; for
+        image-level labels, the probability that two raters agree.
     disputes : tuple of DisputedUnit
     outlines : dict
-        Id of a label -> its outlines; of a region in dispute, what each rater marked around it.
+        Id of a label -> its outlines; for a region in dispute, the outlines of each rater around it.
     """
 
     kind: str
@@ -64,12 +64,12 @@ class SampleDisputes:
 
     @property
     def file(self) -> str:
-        """Its name, without folders."""
+        """File name, without folders."""
         return Path(self.path).name
 
 
 def shown_sample(samples: Any, key: str, sample_id: str, variations_key: str | None = None) -> SampleDisputes:
-    """A sample with its units in dispute and their outlines; its labels are read once.
+    """Return a sample with its units in dispute and their outlines; its labels are read once.
 
     Raises
     ------
@@ -97,16 +97,16 @@ def shown_ahead(
     after: str | None = None,
     variations_key: str | None = None,
 ) -> list[SampleDisputes]:
-    """The next samples of the queue, until they have so many units that fit and are open.
+    """Return the next samples of the queue, until they have a given number of matching open units.
 
     Parameters
     ----------
     samples, key, category, rater, after
         As in `queued_images`.
     count : int
-        At least so many units, as far as there are.
+        Minimum number of units; fewer if the queue ends.
     variations_key : str, optional
-        Of the run that says what each annotation is towards the others.
+        Key of a run that names the variation of each annotation.
     """
     found: list[SampleDisputes] = []
     for image in queued_images(samples, key, count, category, rater, after=after):
@@ -118,13 +118,13 @@ def shown_ahead(
 
 
 def _canvas(size: Any) -> tuple[tuple[float, float], float]:
-    """Width and height to draw in, and how many of its pixels are one of the labels'."""
+    """Return the width and height to draw in, and the scale from label coordinates to these pixels."""
     known = np.isfinite(size).all()
     return (float(size[0]), float(size[1])) if known else (CANVAS, CANVAS), 1.0 if known else CANVAS
 
 
 def _outlines(table: Annotations, labels: Sequence[str], scale: float) -> Iterator[ShownOutline]:
-    """The outlines of annotations of one image; none of volumes."""
+    """Yield the outlines of annotations of one image; volumes have none."""
     if not set(FLAT) & set(table.shapes):
         return
     for outline in outlines_of(table, np.arange(len(table))):
@@ -140,23 +140,23 @@ def _fewer(ring: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def draw_together(samples: Any, key: str, label_id: str, sample_id: str | None = None, **options: Any) -> Drawing:
-    """The unit of a label with the wholes and parts that it belongs to, so that the legend counts all of them.
+    """Draw the unit of a label with the whole and parts that it belongs to, all counted in the legend.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement.
+        Key of an agreement run.
     label_id : str
     sample_id : str, optional
-        Of its sample, which is looked for without it.
+        Id of its sample; searched for if not given.
     **options
         As in `draw_unit`.
 
     Raises
     ------
     InputError
-        For a label that the run did not match; `NotInRun` for a sample that is not part of it.
+        If the run did not match the label; `NotInRun` if the sample is not part of the run.
     """
     run = load_decidable(samples, key)
     found = sample_id or next(iter(run.view.match_labels(ids=[label_id]).values("id")), "")

@@ -1,4 +1,4 @@
-"""The units that a run matched: who gave what, and which are a whole and its parts."""
+"""Units that a run matched: the values of each rater, and units that form a whole and its parts."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from kalos_core.variation import variations
 
 @dataclass(frozen=True, eq=False)
 class MatchedUnits:
-    """N annotations in U units, of one image or of many.
+    """N annotations in U units, of one or several images.
 
     Parameters
     ----------
     annotations : Annotations
     unit_of : (N,) int
-        0 to U - 1.
+        Unit of each annotation, 0 to U - 1.
     number : (U,) int
-        What the run calls each unit.
+        Number of each unit in the run.
     configuration : AgreementSettings, optional
-        How the run compares annotations; None of units that are no wholes and no parts.
+        How the run compares annotations; None if units cannot form wholes and parts.
     pairs : Pairs, optional
-        Their similarities, where these are known.
+        Similarities of the annotations, if known.
     questions : dict
-        Number of a unit -> what raters were asked there, of image-level labels.
+        Number of a unit -> question, for image-level labels.
     """
 
     annotations: Annotations
@@ -53,7 +53,7 @@ class MatchedUnits:
 
     @classmethod
     def of_labels(cls, labels: Labels, run: Run[Any, Any, Any, Any]) -> MatchedUnits:
-        """Those of the labels of one sample, as they were read; labels that came after the run are in none."""
+        """Return the units of the labels read from one sample; labels added after the run are left out."""
         stored = units_on(labels, run.key)
         rows = [row for row, unit in enumerate(stored) if unit is not None]
         annotations = labels.annotations.select(rows=np.array(rows, dtype=np.intp))
@@ -62,21 +62,21 @@ class MatchedUnits:
 
     @classmethod
     def of_arrays(cls, run: Run[Any, Any, Any, Any]) -> MatchedUnits:
-        """Those of all samples as an agreement stored them, without shapes; no label of a rater is read."""
+        """Return the units of all samples as an agreement run stored them, without shapes; no label is read."""
         annotations, unit_of = stored_units(run.arrays)
         return cls(annotations, unit_of, np.arange(unit_of.max(initial=-1) + 1), matching(run.settings))
 
     @classmethod
     def of_queue(cls, entries: Sequence[Mapping[str, Any]], raters: Sequence[str] = ()) -> MatchedUnits:
-        """Those of entries of a queue that say all of their units: who gave a class there has an annotation of it.
+        """Return the units of complete queue entries; each rater with a class has an annotation of that class.
 
-        Each unit stands as an image of its own, as not everybody was asked everywhere; shapes mean nothing.
+        Each unit is an image of its own, as raters may be assigned to some units only. Shapes are placeholders.
 
         Parameters
         ----------
         entries : sequence of dict
         raters : sequence of str
-            The order of those that are there; others stand behind them.
+            Order of the raters; raters that are not listed come last.
         """
         rows, ids, units = list[dict[str, Any]](), list[str](), list[int]()
         for entry in entries:
@@ -93,18 +93,18 @@ class MatchedUnits:
 
     @classmethod
     def of_run(cls, agreement: Agreement) -> MatchedUnits:
-        """Those of all samples of a run."""
+        """Return the units of all samples of a run, from its result."""
         number = np.arange(len(agreement.units))
         return cls(agreement.annotations, agreement.unit_of, number, agreement.configuration, agreement.pairs)
 
     @cached_property
     def units(self) -> Units:
-        """Who gave what."""
+        """Values of each rater in each unit."""
         return build_units(self.annotations, self.unit_of)
 
     @cached_property
     def rows_of(self) -> dict[str, list[int]]:
-        """Id of a label -> its rows, several where a field was cloned."""
+        """Id of a label -> its rows; several if a field was cloned."""
         rows: dict[str, list[int]] = {}
         for row, key in enumerate(self.annotations.id.tolist()):
             rows.setdefault(key, []).append(row)
@@ -112,7 +112,7 @@ class MatchedUnits:
 
     @cached_property
     def group(self) -> NDArray[np.intp]:
-        """(U,) number of the whole with its parts that a unit belongs to; a unit of no such finding is alone in one."""
+        """Group (U,) of each unit: units of a whole and its parts share a group, any other unit has its own."""
         count, how = len(self.number), self.configuration
         if how is None:
             return np.arange(count)
@@ -120,11 +120,11 @@ class MatchedUnits:
         return joined_units(found, self.unit_of, count)
 
     def together(self, units: Iterable[int]) -> list[int]:
-        """All units of the wholes and parts that some units belong to."""
+        """Return all units in the groups of some units."""
         return np.flatnonzero(np.isin(self.group, self.group[sorted(units)])).tolist()
 
     def units_of(self, labels: Iterable[str]) -> set[int]:
-        """Units of some labels; those that are not there are in none."""
+        """Return the units of some labels; unknown labels are ignored."""
         return {int(self.unit_of[row]) for key in labels for row in self.rows_of.get(key, ())}
 
     @cached_property
@@ -132,15 +132,15 @@ class MatchedUnits:
         return rows_by_group(self.unit_of, len(self.number))
 
     def labels(self, units: Iterable[int]) -> list[str]:
-        """Ids of all labels of some units."""
+        """Return the ids of all labels of some units."""
         return list(dict.fromkeys(key for unit in sorted(units) for key in self.annotations.id[self._rows[unit]]))
 
     def are_units(self, labels: Collection[str]) -> bool:
-        """Whether some labels are all labels of some units."""
+        """Return whether labels are exactly all labels of one or more units."""
         return set(labels) == set(self.labels(self.units_of(labels)))
 
     def values(self, units: Iterable[int]) -> dict[str, tuple[str, ...]]:
-        """Rater who was assigned -> the classes of what they annotated in some units; none for no object."""
+        """Return the classes that each assigned rater annotated in some units, by name; empty for no object."""
         chosen, table = sorted(units), self.annotations
         given: dict[str, tuple[str, ...]] = {}
         rows = np.array(sorted(row for unit in chosen for row in self._rows[unit]), dtype=np.intp)
@@ -152,6 +152,6 @@ class MatchedUnits:
 
 
 def raters_in(entries: Iterable[Mapping[str, Any]], order: Sequence[str] = ()) -> list[str]:
-    """Raters of some entries of a queue, in the order of a run; others stand behind them."""
+    """Return the raters of some queue entries, in a given order; raters that are not listed come last."""
     there = dict.fromkeys(rater for entry in entries for rater in entry["assigned"])
     return [*(rater for rater in order if rater in there), *(rater for rater in there if rater not in order)]

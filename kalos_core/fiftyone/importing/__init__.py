@@ -1,1 +1,1 @@
-"""From files to data sets: labels of objects, tables of image-level labels, folders of masks; all or nothing."""
+"""Loading of files into data sets, all or nothing: object labels, tables of image-level labels, folders of masks."""

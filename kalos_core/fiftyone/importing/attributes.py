@@ -1,4 +1,4 @@
-"""What raters said of their annotations besides the class, as attributes of labels."""
+"""Attributes of annotations, besides the class, as attributes of FiftyOne labels."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ FIELDS: tuple[tuple[set[type], type], ...] = (
     ({int, float}, fo.FloatField),
     ({str}, fo.StringField),
 )
-"""Types of values, and the field that holds them; of any others it holds the text."""
+"""Types of values, and the field type that holds them; other values are stored as text."""
 
 
 def label_attributes(
     annotations: Annotations, kind: LabelType, taken: Iterable[str]
 ) -> tuple[dict[str, FieldArguments], dict[str, Any]]:
-    """With what the attributes of annotations are declared on labels, and their (N,) values, by names that labels take.
+    """Return the declarations of the annotations' attributes and their (N,) values, by names valid for labels.
 
     `taken`: names of other attributes that are written.
 

@@ -1,4 +1,4 @@
-"""Loading a table of image-level labels into a data set: one field per rater, or one of all."""
+"""Loading of a table of image-level labels into a data set: one field per rater, or a common field."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RATER_ATTRIBUTE = "rater"
-"""Attribute that names the rater where all labels stand in one field."""
+"""Attribute that names the rater if all labels are in one field."""
 
 TEMPLATE: dict[str, Any] = dict(fo.Classification(label="").to_dict())
-"""The document of a label, of this version of FiftyOne."""
+"""Document of an empty label, as the installed version of FiftyOne makes it."""
 
 
 @dataclass(frozen=True, repr=False)
 class LoadedLabels(Loaded):
-    """What `load_label_table` did.
+    """Result of `load_label_table`.
 
     Parameters
     ----------
     dataset : fiftyone.core.dataset.Dataset
     fields : dict
-        Rater name -> field; all raters have the one field if there is one.
+        Rater name -> field; a common field is the field of all raters.
     samples : int
-        How many got answers.
+        Number of samples that got answers.
     answers : int
     """
 
@@ -60,13 +60,13 @@ class LoadedLabels(Loaded):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Result in one sentence."""
         where = f"{number_of(self.samples, 'sample')} of {self.dataset.name}"
         return f"{number_of(self.answers, 'answer')} of {number_of(len(self.fields), 'rater')} for {where}"
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many there are of what was loaded."""
+        """Number of answers and samples that were loaded."""
         return {"answers": self.answers, "samples": self.samples}
 
 
@@ -77,24 +77,25 @@ def load_label_table(
     field: str | None = None,
     **options: Any,
 ) -> LoadedLabels:
-    """Write a table of image-level labels into a data set.
+    """Load a table of image-level labels into a data set.
 
-    Each rater gets a field of `Classification` where every answer is one label of those that exclude each other, else
-    of `Classifications`. Who answered for a sample is added to its list field `raters`, so that "looked and chose
-    nothing" survives; times stand in the attribute `answered_at` of each label.
+    Each rater gets a field of `Classification` if every answer is one of several exclusive labels, and a field of
+    `Classifications` otherwise. Raters who answered for a sample are added to its list field `raters`, which preserves
+    "looked and chose nothing". Times are stored in the attribute `answered_at` of each label.
 
     Parameters
     ----------
     table : path, pandas DataFrame or LabelTable
         A row for each label, as `kalos_core.read_long_labels` reads it; or the table of any reader, such as
-        `kalos_core.read_wide_labels`. Items are sample ids or file names, with as many of their folders as tell them
-        apart.
+        `kalos_core.read_wide_labels`. Items are sample ids or file names, with as many folders as are needed to
+        distinguish them.
     dataset : str or fiftyone.core.dataset.Dataset
-        One that exists.
+        An existing data set.
     field : str, optional
-        One field of `Classifications` for all raters, whose labels name them in the attribute `rater`: for a crowd.
+        A common field of `Classifications` for all raters, whose labels name them in the attribute `rater`. Use it for
+        a large number of raters.
     **options
-        Of `kalos_core.read_long_labels`: ``item``, ``rater``, ``label``, ``time``, ``groups``, ``separator``,
+        Options of `kalos_core.read_long_labels`: ``item``, ``rater``, ``label``, ``time``, ``groups``, ``separator``,
         ``on_repeat``, ``on_empty``, ``on_unknown`` and the vocabularies.
 
     Returns
@@ -104,7 +105,8 @@ def load_label_table(
     Raises
     ------
     InputError
-        Naming the items that are no sample, and raters whose labels the data set has already. Nothing is kept then.
+        If items are not samples, or the data set already has labels of a rater; the message names them. Nothing is kept
+        then.
 
     Examples
     --------
@@ -125,7 +127,7 @@ def load_label_table(
         source = "table" if hasattr(table, "columns") else os.path.basename(os.fsdecode(table))
         labels = read_long_labels(table, **options)
     elif options:
-        raise InputError(f"options: expected none for a table that is read already, got {listed(options)}")
+        raise InputError(f"options: expected none for a table that was already read, got {listed(options)}")
     else:
         labels, source = table, "table"
     fields = new_fields(target, labels.raters, IMAGE_LABELS)
@@ -165,7 +167,7 @@ def _given(
     single: bool,
     attributes: Sequence[str],
 ) -> list[Given]:
-    """Of each sample, field -> labels: empty for who looked and chose nothing, none for who did not answer; and who."""
+    """Return the labels of each sample by field, and its raters: empty for no choice, missing for no answer."""
     raters, times = table.raters.astype(str)[table.rater].tolist(), table.time.tolist()
     labels: list[list[dict[str, Any]]] = [[] for _ in range(len(table))]
     for answer, concept in zip(table.answer.tolist(), table.concept.tolist(), strict=True):

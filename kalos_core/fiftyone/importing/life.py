@@ -1,6 +1,6 @@
-"""The life of a load: noted in the data set before its first write, so that one that was cut off is recognised.
+"""Life cycle of a load: recorded in the data set before its first write, so that interrupted loads are detected.
 
-Whoever next loads, lists or deletes runs undoes what a dead process left half done; a load that fails undoes itself.
+A load that fails undoes itself. If its process dies, the next process that loads, lists or deletes runs undoes it.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Given = tuple[str, Mapping[str, Any], Sequence[str]]
-"""Id of a sample, field -> labels to write there, and the raters who gave them."""
+"""Id of a sample, labels to write to it by field, and the assigned raters."""
 
 
 @dataclass
 class Load:
-    """One load on its way into a data set.
+    """A load in progress.
 
     Parameters
     ----------
     dataset : fiftyone.core.dataset.Dataset
     record : dict
-        What is noted of it in the data set.
+        Record of the load in the data set.
     """
 
     dataset: Any
@@ -63,18 +63,18 @@ class Load:
 
     @property
     def tag(self) -> str:
-        """What new samples are tagged with until the load is complete."""
+        """Tag of new samples until the load is complete."""
         return str(self.record["tag"])
 
     def make_file(self, path: Path) -> None:
-        """Note a file that is about to be made, so that it can be removed again."""
+        """Record a file that is about to be created, so that it can be removed again."""
         notes = Path(self.record["files"])
         notes.parent.mkdir(parents=True, exist_ok=True)
         with notes.open("a", encoding="utf-8") as lines:
             lines.write(f"{path}\n")
 
     def add_samples(self, paths: Sequence[str], sizes: Iterable[tuple[float, float]]) -> list[str]:
-        """Make samples of image files of these widths and heights, without labels yet; their ids."""
+        """Add samples for image files of the given widths and heights, still without labels; return their ids."""
         ids: list[str] = []
         entries = zip(paths, sizes, strict=True)
         while block := list(islice(entries, BLOCK)):
@@ -86,7 +86,7 @@ class Load:
         return ids
 
     def write(self, labels: Iterable[Given], count: int, progress: Progress | None = None) -> None:
-        """Write the labels of `count` samples, and who gave them beside who was assigned before."""
+        """Write the labels of `count` samples, and add their raters to those assigned before."""
         before: dict[str, list[str] | None] = {}
         if self.record["had_assigned"]:
             before = dict(zip(*every_sample(self.dataset).values(["id", ASSIGNED_FIELD]), strict=True))
@@ -101,7 +101,7 @@ class Load:
 def loading(
     dataset: Any, fields: Mapping[str, FieldArguments], is_new: bool, files: Path | None = None
 ) -> Iterator[Load]:
-    """Write everything, or nothing.
+    """Write everything or nothing.
 
     Parameters
     ----------
@@ -109,9 +109,9 @@ def loading(
     fields : mapping
         Paths of fields and attributes to be created, each with the arguments of `add_sample_field`.
     is_new : bool
-        Whether the data set was made for this load: then it goes with it.
+        Whether the data set was made for this load; it is deleted if the load fails.
     files : path, optional
-        Folder of files that the load will make.
+        Folder of files that the load will create.
     """
     with writing_now() as writer:
         tag = f"kalos-load-{ObjectId()}"
@@ -135,7 +135,7 @@ def loading(
             claim(dataset, "load", record, "dataset: another process is loading into")
         try:
             with explained(dataset, "nothing of this load is kept"):
-                if had_assigned:  # a copy of who was assigned, made by the database itself
+                if had_assigned:  # back up the assigned raters within the database
                     stages = [{"$project": {ASSIGNED_FIELD: {"$ifNull": [f"${ASSIGNED_FIELD}", None]}}}, {"$out": tag}]
                     journaled(collection(dataset)).aggregate(stages)
                 assigned = {} if had_assigned else {ASSIGNED_FIELD: {"ftype": fo.ListField, "subfield": fo.StringField}}
@@ -147,13 +147,13 @@ def loading(
             _undo(dataset, record)
             raise
         with explained(
-            dataset, "the load is complete; what it had noted is taken away at the next look at the data set"
+            dataset, "the load is complete; its temporary records are removed at the next access to the data set"
         ):
             _finish(dataset, record)
 
 
 def undo_dead_load(dataset: Any) -> None:
-    """Undo what a dead process left half loaded; a data set that it was making goes with it.
+    """Undo the unfinished load of a dead process; a data set that it was creating is deleted.
 
     Warns
     -----
@@ -170,19 +170,19 @@ def undo_dead_load(dataset: Any) -> None:
     if record["is_complete"]:
         _finish(dataset, record)
         return
-    warn(f"dataset: an earlier load into {dataset.name!r} was cut off half-way; what it left is removed first")
+    warn(f"dataset: an earlier load into {dataset.name!r} was interrupted; its partial data is removed first")
     _undo(dataset, record)
 
 
 LEFT_BEHIND.append(undo_dead_load)
 
 MAKING = "kalos.making"
-"""Collection of the data sets that loads are making and have not claimed yet: their names, and who makes them."""
+"""Collection of new data sets that loads have not claimed yet, with their names and writers."""
 
 
 @contextmanager
 def _noted(name: str) -> Iterator[None]:
-    """Note that this process makes a data set, until it is claimed or gone."""
+    """Record that this process creates a data set, until it is claimed or deleted."""
     with writing_now() as writer:
         note = {"_id": ObjectId(writer["work"]), "name": name, "writer": dict(writer)}
         with explained(None, "no data set was made"):
@@ -190,12 +190,12 @@ def _noted(name: str) -> Iterator[None]:
         try:
             yield
         finally:
-            with suppress(PyMongoError):  # what stays is swept by the next look at a data set
+            with suppress(PyMongoError):  # a leftover is removed at the next access to a data set
                 database()[MAKING].delete_one({"_id": note["_id"]})
 
 
 def _forget_unclaimed() -> None:
-    """Delete the empty data sets of processes that died before they claimed them."""
+    """Delete empty data sets of processes that died before claiming them."""
     for note in database()[MAKING].find():
         if is_alive(note.get("writer")):
             continue
@@ -207,7 +207,7 @@ def _forget_unclaimed() -> None:
 
 
 def _finish(dataset: Any, record: Mapping[str, Any]) -> None:
-    """Take away what was only needed to undo a load."""
+    """Remove what was only needed to undo a load."""
     journaled(collection(dataset)).update_many({"tags": record["tag"]}, {"$pull": {"tags": record["tag"]}})
     journaled(database()).drop_collection(record["tag"])
     if record["files"] is not None:
@@ -251,12 +251,12 @@ def _remove_files(notes: Path, with_folder: bool) -> None:
 
 
 def known_images(samples: Any) -> KnownImages:
-    """Samples by their files."""
+    """Return an index of samples by file path."""
     return KnownImages(dict(zip(*samples.values(["id", "filepath"]), strict=True)))
 
 
 def find_dataset(dataset: Any) -> Any:
-    """A data set given as such or by its name, without what a dead load left in it; None where there is none."""
+    """Return a data set, given as such or by name, after undoing any dead load; None if it does not exist."""
     if dataset is not None and not isinstance(dataset, (str, fo.Dataset)):
         raise InputError(f"dataset: expected a name or a data set, got {type(dataset).__name__}")
     if isinstance(dataset, str):
@@ -269,7 +269,7 @@ def find_dataset(dataset: Any) -> Any:
 
 @contextmanager
 def opened(dataset: Any, persistent: bool) -> Iterator[tuple[Any, bool]]:
-    """A data set as `find_dataset` finds it, or a new one of that name, which goes if the block fails; whether new."""
+    """Open an existing data set, or create one that is deleted if the block fails; yields it and whether it is new."""
     name = dataset.name if isinstance(dataset, fo.Dataset) else dataset
     with _a_name_it_takes(name):
         found = find_dataset(dataset)
@@ -292,7 +292,7 @@ def opened(dataset: Any, persistent: bool) -> Iterator[tuple[Any, bool]]:
 
 @contextmanager
 def _a_name_it_takes(name: Any) -> Iterator[None]:
-    """Refuse a name that FiftyOne cannot store, or write into an address."""
+    """Refuse a name that FiftyOne cannot store, or cannot use in a URL."""
     try:
         yield
     except KalosError:
@@ -307,13 +307,13 @@ def _is_loaded(dataset: Any) -> bool:
 
 
 def _make(name: str, persistent: bool) -> Any:
-    """A new data set; none where it could not be made whole."""
+    """Create a data set; if that fails, no partial data set is left."""
     with explained(None, "no data set was made"):
         known, made, since = server(), None, str(ObjectId())
         try:
             made = fo.Dataset(name, persistent=persistent)
             keep(made, known)
-        except ValueError:  # also where the database has lost what it was just making
+        except ValueError:  # also raised if the database loses the data set while creating it
             forget_unlisted_samples(since)
             check_server(known)
             raise
@@ -329,20 +329,20 @@ def _make(name: str, persistent: bool) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Loaded(Result):
-    """A data set with the fields of the raters that were loaded into it."""
+    """Result of a load: the data set, and the field of each rater."""
 
     dataset: Any
     fields: dict[str, str]
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a rater, with the field."""
+        """Return one row per rater, with the field."""
         import pandas as pd
 
         return pd.DataFrame({"rater": list(self.fields), "field": list(self.fields.values())})
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many there are of what was loaded."""
+        """Counts of what was loaded, by name."""
         raise NotImplementedError
 
     def _plots(self) -> Mapping[str, Callable[..., Any]]:

@@ -1,4 +1,4 @@
-"""Loading folders of masks into a data set: one field of `Segmentation` per rater, whose files stay where they are."""
+"""Loading of folders of masks into a data set: one field of `Segmentation` per rater; the files are not copied."""
 
 from __future__ import annotations
 
@@ -34,26 +34,25 @@ def load_mask_folders(
     Parameters
     ----------
     folders, assigned
-        As in `kalos_core.read_mask_folders`. Who was assigned stands in the sample field ``raters``.
+        As in `kalos_core.read_mask_folders`. The sample field ``raters`` lists the assigned raters.
     dataset : str or fiftyone.core.dataset.Dataset, optional
-        Name of a new data set, or an existing one without samples, or with one of the file name of every image.
+        Name of a new data set, or an existing one, either empty or with a sample for the file name of every image.
     images : path, optional
-        Folder of the images, named as the masks; needed for a data set without samples.
+        Folder of the images, which have the names of the masks; required for a data set without samples.
     classes : mapping of int to str, optional
-        Names of the values, which become mask targets of the fields; without them masks are binary.
+        Names of the values, stored as mask targets of the fields; without them masks are binary.
     persistent : bool
         Whether a new data set outlives the session.
 
     Returns
     -------
     LoadedRaters
-        Its `annotations` are the masks that were found.
+        Its `annotations` is the number of masks.
 
     Raises
     ------
     InputError
-        For folders that cannot be used, an image without a file or sample, or a rater whose field exists already.
-        Nothing is kept then.
+        If folders are invalid, an image has no file or sample, or a rater already has a field. Nothing is kept then.
 
     Examples
     --------
@@ -71,8 +70,8 @@ def load_mask_folders(
     found = read_mask_folders(folders, assigned=assigned, image_folder=images)
     if found.values:
         raise InputError(
-            "masks: expected grey ones, whose values the App shows, got colours with a label map; "
-            "read_mask_folders and kalos-core divisions read them"
+            "masks: expected grey masks, which the App can show, got colours with a label map; "
+            "read_mask_folders and kalos-core divisions can read them"
         )
     with opened(dataset, persistent) as (target, is_new):
         fields = new_fields(target, found.raters, MASKS)
@@ -94,7 +93,7 @@ def load_mask_folders(
 
 
 def _paths(found: MaskFolders) -> list[str]:
-    """The file of each image."""
+    """Return the file of each image."""
     missing = [name for name in found.images if name not in found.image_files]
     if missing:
         raise InputError(f"images: expected a file for every image, got none for {listed(missing)}")
@@ -102,7 +101,7 @@ def _paths(found: MaskFolders) -> list[str]:
 
 
 def _labels(found: MaskFolders, fields: Mapping[str, str], sample_of: Mapping[str, str]) -> Iterator[Given]:
-    """Of each sample, field -> mask by the path of its file, and who is assigned."""
+    """Yield each sample with its masks, given as file paths, by field, and its assigned raters."""
     for name, row in zip(found.images, found.assigned, strict=True):
         masks = {
             field: fo.Segmentation(mask_path=str(found.files[name, rater].resolve())).to_dict()

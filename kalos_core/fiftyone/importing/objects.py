@@ -1,4 +1,4 @@
-"""Loading a file of several raters into a data set: one label field per rater."""
+"""Loading of a file of several raters into a data set: one label field per rater."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from kalos_core.readers.images import ImageFiles, KnownImages, Placement, place_
 from kalos_core.text import plain
 
 ANALYSIS = "analysis"
-"""The key of an analysis that follows a load, if it is free."""
+"""Key of an analysis that follows a load, if it is free."""
 
 LOADED = 0.3
-"""Share of the work that is done when an analysis follows."""
+"""Fraction of the work that is done when the following analysis starts."""
 
 CANVAS_COLOUR = (222, 222, 222)
 """Neutral grey of a canvas that stands in for a missing image."""
@@ -50,7 +50,7 @@ CANVAS_COLOUR = (222, 222, 222)
 
 @dataclass(frozen=True, repr=False)
 class LoadedRaters(Loaded):
-    """What `load_raters` did.
+    """Result of `load_raters`.
 
     Parameters
     ----------
@@ -59,16 +59,16 @@ class LoadedRaters(Loaded):
         Rater name -> label field.
     annotations : int
     images : int
-        Images of the file.
+        Number of images in the file.
     added_samples : int
-        How many of them became new samples.
+        Number of these that became new samples.
     missing_images : tuple of str
-        Files that are not there; a neutral canvas stands in.
+        Missing files, which are replaced by a neutral canvas.
     crowds, skipped : int
-        Crowd regions, which agreement does not read, kept as labels with a true `iscrowd` as far as they have a shape
-        and a class; and annotations that were left out because their shape cannot be used.
+        Number of crowd regions, and of annotations skipped because of an invalid shape. Crowd regions with a shape and
+        a class are kept as labels with a true `iscrowd`; agreement does not read them.
     analysis : Analysis, optional
-        What `analyse` made of the data set right after.
+        The analysis of the data set that followed, if any.
     """
 
     _call = "kf.load_raters(path)"
@@ -83,13 +83,13 @@ class LoadedRaters(Loaded):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Result in one sentence."""
         images = f"{number_of(self.images, 'image')}, {self.added_samples:,} of them new in {self.dataset.name}"
         return f"{number_of(self.annotations, 'annotation')} of {number_of(len(self.fields), 'rater')} on {images}"
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many there are of what was loaded."""
+        """Number of annotations, images, added samples, crowd regions and skipped annotations."""
         names = ("annotations", "images", "added_samples", "crowds", "skipped")
         return {name: getattr(self, name) for name in names}
 
@@ -108,39 +108,40 @@ def load_raters(
     progress: Progress | bool | None = None,
     **reading: Any,
 ) -> LoadedRaters:
-    """Load the labels of several raters, one label field per rater; `arrange_app` puts them in sight.
+    """Load the labels of several raters, one label field per rater, and show them in the App (see `arrange_app`).
 
-    What raters said of their annotations besides the class (`Annotations.attributes`) becomes attributes of the labels,
-    under names that labels can have.
+    Attributes of annotations besides the class (`Annotations.attributes`) become attributes of the labels, renamed if
+    labels cannot have the name.
 
     Parameters
     ----------
     labels : path, mapping or Annotations
-        A file or folder of any format that `kalos_core.readers.read_labels` knows; the content of a COCO file; or the
-        table of a reader.
+        A file or folder in any format that `kalos_core.readers.read_labels` supports; the content of a COCO file; or
+        the table of a reader.
     dataset : str or fiftyone.core.dataset.Dataset, optional
-        Name of a new data set, or an existing one, to whose samples of the same file name the fields are added;
-        images it does not have become new samples. None: a new data set with a name of its own.
+        Name of a new data set, or an existing one. Fields are added to existing samples of the same file name; other
+        images become new samples. None: a new data set with a default name.
     format : str
         Name of the format, or "auto", as in `kalos_core.readers.read_labels`.
     images : path, optional
         Folder of the images; by default the folder of the file, or its ``images``, ``data`` or ``train`` folder.
     canvas : path, optional
-        Folder for neutral canvases of the right size where an image is missing; None: a missing image is an error.
+        Folder for neutral canvases that replace missing images, in their size; None: a missing image is an error.
     outside_images : bool
-        Whether the file of an image may lie outside of the folder of the images: by an absolute name, ``..``, or a
-        link. Whoever wrote the labels could show any image of this computer then.
+        Whether image files may be outside the folder of the images, by an absolute path, ``..``, or a link. The author
+        of the labels can then make the App show any image on this computer.
     label_type : "auto", "detections", "polylines" or "keypoints"
-        Auto: polylines where every annotation has a polygon, keypoints where each has keypoints and none a polygon or a
-        mask, else detections, with a mask where there is one.
+        "auto": polylines if every annotation has a polygon; keypoints if every annotation has keypoints and none has a
+        polygon or mask; detections otherwise, with masks where there are any.
     persistent : bool
-        Whether a new data set outlives the session.
+        Whether a new data set persists after the session.
     analyse : bool
-        Whether `kalos_core.fiftyone.analyse` follows, under the key ``analysis`` or the first free one like it.
+        Whether to run `kalos_core.fiftyone.analyse` afterwards, with the key ``analysis``, or with the first free
+        number appended.
     progress : bool or callable, optional
-        FiftyOne's progress bar, or ``progress(share, label)``; one for both.
+        FiftyOne's progress bar, or ``progress(share, label)``; covers both the load and the analysis.
     **reading
-        Options of the format's reader, such as ``aliases``, ``assigned``, ``on_invalid``, or of COCO files
+        Options of the format's reader, such as ``aliases``, ``assigned``, ``on_invalid``, or for COCO files
         ``rater_field``, ``category_field`` and ``crowds``.
 
     Returns
@@ -150,15 +151,15 @@ def load_raters(
     Warns
     -----
     KalosWarning
-        If the labels come with exclusions (image, rater, class), which FiftyOne's fields do not hold, or do not allow
-        the analysis: they are loaded all the same.
+        If the labels have exclusions (image, rater, class), which FiftyOne's fields cannot hold, or do not allow the
+        analysis. They are loaded nevertheless.
 
     Raises
     ------
     InputError
-        For labels that cannot be used or shown (volumes, cuboids), a missing image, a file that is no image or outside
-        of their folder, or a rater whose field exists already. Nothing is kept then; what an earlier load left that was
-        cut off is removed first, with a warning.
+        If labels are invalid or cannot be shown (volumes, cuboids), an image is missing, a file is not an image or
+        outside the folder, or a rater already has a field. Nothing is kept then. Partial data of an earlier,
+        interrupted load is removed first, with a warning.
     """
     annotations = _read(labels, format, images, **reading)
     source = _source(labels)
@@ -185,16 +186,17 @@ def check_images(
     outside_images: bool = False,
     **reading: Any,
 ) -> None:
-    """Refuse a file of labels that cannot be used, or whose images are not all there, as `load_raters` does.
+    """Check a file of labels and its images as `load_raters` does, without loading it.
 
     Parameters
     ----------
     labels, dataset, images, outside_images, **reading
-        As in `load_raters`, with its ``format``. The file that was read last is not read again while it stays as it is.
+        As in `load_raters`, with its ``format``. The file read last is cached until it changes.
 
     Raises
     ------
     InputError
+        If the file is invalid, or images are missing.
 
     Examples
     --------
@@ -216,7 +218,7 @@ def check_images(
 def preview_raters(
     labels: str | os.PathLike[str], *, images: str | os.PathLike[str] | None = None, **reading: Any
 ) -> str:
-    """What a file of labels holds, in a sentence: raters, images, annotations and classes; nothing is loaded.
+    """Summarise a file of labels in a sentence: raters, images, annotations and classes; nothing is loaded.
 
     Parameters
     ----------
@@ -226,7 +228,7 @@ def preview_raters(
     Raises
     ------
     InputError
-        If the file cannot be used.
+        If the file is invalid.
 
     Examples
     --------
@@ -251,7 +253,7 @@ def preview_raters(
 
 
 def _read_quietly(labels: Any, images: Any, reading: dict[str, Any]) -> Annotations:
-    """A file of labels; what is loaded is warned of when it is loaded."""
+    """Read a file of labels without warnings, which are given when it is loaded."""
     about = Path(labels).stat()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)
@@ -261,7 +263,7 @@ def _read_quietly(labels: Any, images: Any, reading: dict[str, Any]) -> Annotati
 
 @lru_cache(maxsize=1)
 def _read_once(labels: str, _: tuple[int, int], reading: str) -> Annotations:
-    """A file as it was at a time."""
+    """Read a file; its time of change and size are part of the cache key."""
     return _read(labels, **json.loads(reading))
 
 
@@ -274,18 +276,18 @@ def _read(
     if isinstance(labels, Annotations):
         return labels
     format, reader = find_reader(labels, format)
-    if images is not None and "sizes" in options_of(reader):  # coordinates may be fractions of them
+    if images is not None and "sizes" in options_of(reader):  # coordinates may be fractions of the image sizes
         reading = {"sizes": images, **reading}
     return read_labels(labels, format, **reading)
 
 
 def _source(labels: Any) -> str:
-    """What labels are from, for messages."""
+    """Return the name of the source of labels, for messages."""
     return "annotations" if isinstance(labels, (Annotations, Mapping)) else Path(labels).name
 
 
 def _analyse(dataset: Any, report: Report) -> Analysis | None:
-    """An analysis of what was loaded, None where the labels do not allow it."""
+    """Analyse the loaded labels; None, with a warning, if they do not allow it."""
     try:
         key = free_analysis_key(dataset, ANALYSIS)
         return analyse_labels(dataset, key, progress=report.part(LOADED, 1.0))
@@ -349,7 +351,7 @@ def _paint_canvases(load: Load, annotations: Annotations, place: Placement) -> N
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 load.make_file(path)
-                with path.open("xb") as drawn:  # no link that was put there meanwhile is followed
+                with path.open("xb") as drawn:  # do not follow a link created meanwhile
                     Image.new("RGB", (round(size[0]), round(size[1])), CANVAS_COLOUR).save(
                         drawn, Image.registered_extensions()[path.suffix.lower()]
                     )
@@ -365,7 +367,7 @@ def _check_room(
     place: Placement,
     columns: Mapping[str, NDArray[Any]],
 ) -> None:
-    """Refuse labels that a sample cannot hold. Only those of samples are made that may be too many."""
+    """Refuse labels that are too large for a sample; labels are encoded only for samples that may be too large."""
     rough = np.bincount(annotations.image, rough_bytes(annotations), minlength=len(annotations.images))
     large = np.flatnonzero(rough > MOST // 4).tolist()
     given = zip(large, _given(annotations, kind, fields, annotations.files.tolist(), columns, large), strict=True)
@@ -380,7 +382,7 @@ def _given(
     columns: Mapping[str, NDArray[Any]],
     images: Sequence[int] | None = None,
 ) -> Iterator[Given]:
-    """Of each image, or of some, its sample, what is written there, and who is assigned. `columns`: attributes."""
+    """Yield the sample of each image, the labels to write by field, and its assigned raters. `columns`: attributes."""
 
     def attributes(rows: NDArray[np.intp]) -> dict[str, list[Any]]:
         own = {name: values[rows].tolist() for name, values in columns.items()}

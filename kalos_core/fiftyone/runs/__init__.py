@@ -1,5 +1,5 @@
 """Runs: one computation with its configuration, under a key, and everything it wrote.
 
-* `keys`: every name a key gives rise to · `table`: the kinds of runs · `life`: writing, complete, deleting
-* `stored`: listed, loaded, renamed, deleted · `changes`: what has changed since · `arrays`, `thresholds`
+* `keys`: names derived from a run key · `table`: the kinds of runs · `life`: writing runs · `analyses`: groups of runs
+* `stored`: list, load, rename and delete runs · `upkeep`: cleanup after dead processes · `arrays`, `records`: storage
 """

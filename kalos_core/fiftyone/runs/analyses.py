@@ -1,4 +1,4 @@
-"""Which runs belong together: those made for one analysis, and lone ones that read the same labels."""
+"""Grouping of runs into analyses: runs made for one analysis, and separate runs on the same labels."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ AnyRun = Run[Any, Any, Any, Any]
 
 @dataclass(frozen=True)
 class Analysis:
-    """The runs that are shown together.
+    """Runs that are shown together.
 
     Parameters
     ----------
     key : str
-        Of the analysis, and of the run that leads it.
+        Key of the analysis and of its leading run.
     runs : dict
-        Kind -> its run, with settings and metrics only: those made for the analysis, and of other kinds the newest lone
-        run that read the same labels.
+        Kind -> run, with settings and metrics only: the runs made for the analysis and, for other kinds, the newest
+        separate run on the same labels.
 
     Examples
     --------
@@ -34,19 +34,19 @@ class Analysis:
     runs: dict[str, AnyRun]
 
     def run(self, kind: str) -> AnyRun | None:
-        """The run of a kind; None without one."""
+        """Return the run of a kind; None if there is none."""
         return self.runs.get(kind)
 
 
 def analyses_of(runs: Sequence[AnyRun]) -> list[Analysis]:
-    """The analyses that runs make up, newest first.
+    """Group runs into analyses, newest first.
 
-    A lone run of the kind that leads is an analysis of its own, and so is a lone run of another kind that fits none.
+    A separate run of the leading kind is an analysis of its own; so is a separate run of another kind that fits none.
 
     Parameters
     ----------
     runs : sequence of Run
-        Of one data set, the newest first.
+        Runs of one data set, the newest first.
     """
     leading = next(kind.name for kind in KINDS.values() if kind.suffix)
     lone = [run for run in runs if run.analysis is None]
@@ -66,13 +66,13 @@ def analyses_of(runs: Sequence[AnyRun]) -> list[Analysis]:
 
 
 def _age(analysis: Analysis) -> tuple[datetime, str]:
-    """When its first run was made; those that only fit do not count."""
+    """Return the time of the first run of an analysis, ignoring runs that were not made for it."""
     own = (run.made_at for run in analysis.runs.values() if analysis.key in (run.analysis, run.key))
     return min(own), analysis.key
 
 
 def _fits(run: AnyRun, members: Mapping[str, AnyRun]) -> bool:
-    """Whether a lone run may stand beside others: of those that analyses make it has to have read the same labels."""
+    """Return whether a separate run fits an analysis; if its kind is part of analyses, it must have the same labels."""
     if not KINDS[run.kind].suffix:
         return True
     family = KINDS[run.kind].family

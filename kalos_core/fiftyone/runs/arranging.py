@@ -1,4 +1,4 @@
-"""How the App shows a data set of several raters: their colours, the groups of the sidebar, and what is ticked."""
+"""App settings for a data set of several raters: colours, sidebar groups and active fields."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import RunNames
 
 RATERS, RUNS = "raters", "runs"
-"""Groups of the sidebar: label fields of raters, and fields that runs wrote."""
+"""Sidebar groups: label fields of raters, and fields that runs wrote."""
 
 
 def arrange_app(dataset: Any) -> None:
-    """Let the App show raters in the colours of figures, first in the sidebar and ticked, and what runs wrote last.
+    """Configure the App: raters first in the sidebar, active and in the colours of the figures; fields of runs last.
 
-    Ticked are as many raters as there are colours, and of runs the first alpha of images and the first map. What a
-    later run writes takes its place by itself. What somebody chose stays: colours, other groups, what is ticked. Where
-    no raters are stored, they are the fields that runs read, and what FiftyOne ticks by itself stays ticked.
+    As many raters are active as there are colours, and of the fields of runs the first image alpha and the first map.
+    Fields of later runs are placed automatically. User choices are kept: colours, other groups, active fields. If no
+    raters are stored, the fields that runs read count as raters, and FiftyOne's default fields stay active.
 
     Parameters
     ----------
     dataset : fiftyone.core.dataset.Dataset
-        With stored raters, or masks.
+        A data set with stored raters, or masks.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def arrange_app(dataset: Any) -> None:
     True
     >>> dataset.delete()
     """
-    with explained(dataset, "the labels are there, and the App shows them as it did before"):
+    with explained(dataset, "the labels are there, but the App settings were not changed"):
         refresh(dataset)
         known = server()
         _arrange(dataset, dataset.app_config)
@@ -86,14 +86,14 @@ def _arrange(dataset: Any, config: Any) -> None:
 
 
 def place_fields(dataset: Any, run_key: str, paths: Iterable[str]) -> None:
-    """Put what a run writes where `arrange_app` puts it, in a data set that was arranged so."""
+    """Place the fields of a run as `arrange_app` does, if the data set was arranged by it."""
     if any(group.name == RUNS for group in dataset.app_config.sidebar_groups or ()):
         _place(dataset, run_key, paths)
         dataset.save()
 
 
 def tick_instead(dataset: Any, old_key: str, new_key: str) -> None:
-    """Show in the grid what a run wrote, where that of the run it is made after was shown."""
+    """Replace the active fields of an old run by those of the new run that repeats it."""
     old, new = RunNames(old_key).of_samples, RunNames(new_key).of_samples
     if ticked := dataset.app_config.active_fields:
         instead = dict(zip(old, new, strict=True))

@@ -1,4 +1,4 @@
-"""The arrays of runs: a file each in the database, of which only what is asked for is fetched."""
+"""Arrays of runs: one file per run in the database, of which only requested arrays are fetched."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from kalos_core.errors import InputError
 from kalos_core.fiftyone.internals import database
 
 BUCKET = "kalos"
-"""Of the files, in FiftyOne's database."""
+"""GridFS bucket of the files, in FiftyOne's database."""
 
 AT_ONCE = 1 << 22
-"""Bytes that are copied at a time."""
+"""Number of bytes that are copied at a time."""
 
 
 def store_arrays(owner: ObjectId, arrays: Mapping[str, NDArray[Any]], writer: Mapping[str, Any], file_id: str) -> None:
-    """Write arrays as one file of this id, one after the other. `owner`: the id of the data set."""
+    """Write arrays one after the other to a file with a given id. `owner`: the id of the data set."""
     about = {"dataset": owner, "writer": dict(writer)}
     with _files().new_file(_id=ObjectId(file_id), metadata=about) as file:
         index, at = {}, 0
@@ -44,7 +44,7 @@ def store_arrays(owner: ObjectId, arrays: Mapping[str, NDArray[Any]], writer: Ma
 
 
 def narrow(array: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers in the smallest type that holds them; anything else as it is.
+    """Convert integers to the smallest type that holds them; other types are unchanged.
 
     Examples
     --------
@@ -58,14 +58,14 @@ def narrow(array: NDArray[Any]) -> NDArray[Any]:
 
 
 class StoredArrays(Mapping[str, NDArray[Any]]):
-    """The arrays of a run; each is fetched when it is first asked for.
+    """Arrays of a run; each is fetched on first access.
 
     Parameters
     ----------
     run_key : str
-        For messages.
+        Run key, for messages.
     file : str or None
-        The id of the file that `store_arrays` wrote.
+        Id of the file that `store_arrays` wrote.
     """
 
     def __init__(self, run_key: str, file: str | None) -> None:
@@ -114,21 +114,21 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
 
 
 def delete_arrays(owner: ObjectId, file: str) -> None:
-    """Delete the file of a run, or what there is of one half written; not that of another data set."""
+    """Delete a complete or partial file of a run, unless it belongs to another data set."""
     found = database()[BUCKET].files.find_one({"_id": ObjectId(file)}, {"metadata": True})
     if found is None or _about(found).get("dataset") in (None, owner):
         drop(file)
 
 
 def orphans(known: Collection[str], of: Any) -> Iterator[tuple[str, Any]]:
-    """Files of no run, with their writers.
+    """Yield the files that belong to no run, with their writers.
 
     Parameters
     ----------
     known : collection of str
-        The files of all runs.
+        Files of all runs.
     of : object
-        The id of the data set that they were written for, or a condition of it.
+        Id of the data set that the files were written for, or a query condition on this id.
     """
     for found in database()[BUCKET].files.find({"metadata.dataset": of}, {"metadata": True}):
         if str(found["_id"]) not in known:
@@ -136,13 +136,13 @@ def orphans(known: Collection[str], of: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _about(file: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The data set and the writer of a file; nothing where that is damaged."""
+    """Return the data set and the writer of a file; empty if the metadata is damaged."""
     about = file.get("metadata")
     return about if isinstance(about, dict) else {}
 
 
 def drop(file: str) -> None:
-    """Delete the arrays of a run."""
+    """Delete a file with the arrays of a run."""
     _files().delete(ObjectId(file))
 
 
@@ -151,7 +151,7 @@ def _files() -> Any:
 
 
 def text_array(texts: Any) -> NDArray[Any]:
-    """Texts as an array that can be stored: UTF-8, as long as the longest.
+    """Encode texts as an array that can be stored: UTF-8, of the length of the longest.
 
     Examples
     --------
@@ -163,10 +163,10 @@ def text_array(texts: Any) -> NDArray[Any]:
 
 
 def as_texts(array: NDArray[Any]) -> list[str]:
-    """The texts that `text_array` stored."""
+    """Decode the texts that `text_array` encoded."""
     return [text.decode() for text in array.tolist()]
 
 
 def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str, without: str = "\0") -> dict[str, NDArray[Any]]:
-    """The arrays whose names begin with a prefix, without it; those with another text in their name are not fetched."""
+    """Return the arrays whose names start with a prefix, which is removed; names that contain `without` are skipped."""
     return {name[len(prefix) :]: arrays[name] for name in arrays if name.startswith(prefix) and without not in name}

@@ -1,4 +1,4 @@
-"""Errors that are none of ours, in words: a disk that is full, a database, data set or field that is gone."""
+"""Explanations of external errors: a full disk; a lost database, data set or field."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from kalos_core.fiftyone.dataset.writing import MOST, WAYS_OUT, is_too_large
 from kalos_core.fiftyone.internals import database, id_of, root_of
 
 OUT_OF_DISK_SPACE = 14031
-"""MongoDB's code for it."""
+"""MongoDB's error code."""
 
 
 _OWN = "_kalos_own_cause"
-"""Attribute of an error that no act of others explains."""
+"""Attribute of an error for which no external cause was found."""
 
 
 @contextmanager
 def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Iterator[None]:
-    """Say what happened where an error is none of ours: a disk that is full, a database, data set or field gone.
+    """Explain errors with an external cause: a full disk, a restarted or lost database, a lost data set or field.
 
-    Also a database that was restarted. `outcome` says what that means for what was asked.
+    `outcome` states the consequence for the current operation.
     """
     root = root_of(samples) if isinstance(samples, SampleCollection) else None
     fields = [] if root is None else list(read_info(root).get("raters") or label_fields(root))
@@ -42,9 +42,9 @@ def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Ite
     except KalosError:
         raise
     except UnicodeEncodeError as error:
-        raise InputError(f"text: expected what UTF-8 can hold, got {repr_of(error.object)}") from error
+        raise InputError(f"text: expected text that UTF-8 can encode, got {repr_of(error.object)}") from error
     except Exception as error:
-        if _OWN in vars(error):  # no reason was found before what was half done went again, with its data set
+        if _OWN in vars(error):  # no cause was found before the cleanup, which may have deleted the data set
             raise
         changed = None if before is None else _reason(*before, known)
         reason = _full(error) or _memory(error) or _too_large(error) or changed or _broken(error)
@@ -72,13 +72,13 @@ def _full(error: Exception) -> str | None:
 
 def _memory(error: Exception) -> str | None:
     if any(isinstance(found, MemoryError) for found in _causes(error)):
-        return "memory: this needs more than the machine has; take fewer or smaller images at a time"
+        return "memory: this machine does not have enough; use fewer or smaller images at a time"
     return None
 
 
 def _too_large(error: Exception) -> str | None:
     if any(map(is_too_large, _causes(error))):
-        return f"samples: a sample with all its labels would pass {MOST:,} bytes: {WAYS_OUT}"
+        return f"samples: a sample with all its labels would exceed {MOST:,} bytes: {WAYS_OUT}"
     return None
 
 
@@ -89,7 +89,7 @@ def _broken(error: Exception) -> str | None:
 
 
 def _reason(identity: ObjectId, name: str, fields: list[str], known: Any) -> str | None:
-    """What has become of a data set and its server; None if they are as they were."""
+    """Return what happened to a data set and its server; None if nothing changed."""
     try:
         found = database().datasets.find_one({"_id": identity}, {"name": True, "sample_fields.name": True})
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What was made of a stored run stays in memory for the next click: a run never changes."""
+"""Cache in memory of values computed from a stored run, which never changes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from kalos_core.fiftyone.runs.analyses import AnyRun
 Made = TypeVar("Made")
 
 MOST = 16
-"""So many are kept, those asked for last."""
+"""Maximum number of cached values; the least recently used is dropped."""
 
 _KEPT: OrderedDict[Hashable, Any] = OrderedDict()
 _LOCK = Lock()
 
 
 def kept(samples: Any, run: AnyRun, what: Hashable, make: Callable[[], Made]) -> Made:
-    """What `make` makes of the stored arrays of a run, or made of them before.
+    """Return the value that `make` computes from the stored arrays of a run, cached.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run : Run
-        One that was made again under its key is another one.
+        A run that is made again under the same key counts as a different run.
     what : hashable
-        What is made of it.
+        Name of the value.
     make : callable
     """
     name = id_of(root_of(samples)), run.key, run.made_at, what

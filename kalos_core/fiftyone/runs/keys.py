@@ -1,4 +1,4 @@
-"""Run keys: every name a key gives rise to, and which keys may be taken."""
+"""Run keys: the names derived from a key, and checks of new keys."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ READ_ONLY: FieldArguments = {"read_only": True}
 
 
 def _sample(how: FieldArguments | None, description: str | None = None) -> Any:
-    """The name of a sample field, and what it is declared with; None: what its kind says."""
+    """Declare a sample field and its arguments; None: its kind of run provides them."""
     return field(init=False, metadata={"of": "samples", "how": how and {**how, "description": description}})
 
 
 def _label(how: FieldArguments) -> Any:
-    """The name of an attribute of labels, and what it is declared with; FiftyOne's *Annotate* shows it read-only."""
+    """Declare a label attribute and its arguments; FiftyOne's *Annotate* shows it read-only."""
     return field(init=False, metadata={"of": "labels", "how": {**how, **READ_ONLY}})
 
 
 @dataclass(frozen=True)
 class RunNames:
-    """Every name a run key gives rise to, made here and nowhere else, with what it is declared with.
+    """Names of all fields and attributes of a run key, with their declarations; names are derived only here.
 
     Examples
     --------
@@ -59,16 +59,16 @@ class RunNames:
     threshold_alphas: str = _sample(NUMBERS)
     attributes: str = _sample(NUMBERS)
     unit: str = _label(WHOLE)
-    # its units in dispute: each with how far it is decided, how many are open, and all that was decided
-    queue: str = _sample(DOCUMENTS, "Units in dispute, each with its classes, who stands alone, and its state")
+    # units in dispute: each with its state, number of open decisions, and all decisions
+    queue: str = _sample(DOCUMENTS, "Units in dispute, each with its classes, the raters who differ, and its state")
     disputes: str = _sample(WHOLE, "How many decisions about units in dispute are still open")
-    decisions: str = _sample(DOCUMENTS, "What was decided about units, the latest last")
+    decisions: str = _sample(DOCUMENTS, "Decisions about units, the latest last")
     next: str = _sample(WHOLE, "Order of the images for one more rater")
-    # resolved labels: what was noted with a decision, and who decided
+    # resolved labels: note of the decision, and who decided
     note: str = _label(TEXT)
     who: str = _label(TEXT)
-    # variations: of each finding of a label its type, the other rater, their class, and the similarity; all raters
-    # who drew a whole where others have parts, and all who lack it
+    # variations: type, other rater, their class and similarity of each finding; all raters who annotated a whole where
+    # others have parts; all raters who missed it
     all: str = _label(TEXTS)
     raters: str = _label(TEXTS)
     classes: str = _label(TEXTS)
@@ -77,11 +77,11 @@ class RunNames:
     match: str = _label(TEXTS)
     merged_by: str = _label(TEXTS)
     missed_by: str = _label(TEXTS)
-    # objects of an estimated truth: how likely each is one, the raters who say otherwise, and labels that are none
+    # estimated objects: probability of existence, raters who disagree, and labels that are no object
     existence: str = _label(NUMBER)
     against: str = _label(TEXTS)
     left_out: str = _sample(TEXTS)
-    # synthetic raters: of each event of a label its outcome and the rater's field
+    # synthetic raters: outcome and rater's field of each event of a label
     outcomes: str = _label(TEXTS)
     fields: str = _label(TEXTS)
     changes: str = _sample(WHOLE)
@@ -110,7 +110,7 @@ class RunNames:
 
     @property
     def main(self) -> str:
-        """Label attribute: the most serious variation type, or the event a synthetic label comes from."""
+        """Label attribute with the most serious variation type, or the event that made a synthetic label."""
         return self.key
 
     def _named(self, of: str) -> dict[str, FieldArguments]:
@@ -119,21 +119,21 @@ class RunNames:
 
     @property
     def of_samples(self) -> list[str]:
-        """All sample fields."""
+        """Names of all sample fields."""
         return list(self._named("samples"))
 
     @property
     def of_labels(self) -> list[str]:
-        """All label attributes."""
+        """Names of all label attributes."""
         return [self.main, *self._named("labels")]
 
     def declared(self, *names: str) -> dict[str, FieldArguments]:
-        """Some of the fields and attributes, with what each is declared with."""
+        """Return the declarations of some fields and attributes by name."""
         known = {self.main: {**TEXT, **READ_ONLY}, **self._named("samples"), **self._named("labels")}
         return {name: known[name] for name in names}
 
     def fields_for(self, samples: Any, names: Iterable[str]) -> dict[str, str]:
-        """Name -> a field of its own under the key, none of them there already."""
+        """Return a new, unused field under the key for each name."""
         wanted = {name: f"{self.key}_{name}" for name in names}
         taken = [*root_of(samples).get_field_schema(), ASSIGNED_FIELD, *self.of_samples]
         fields = derive_field_names(wanted.values(), taken)
@@ -141,9 +141,9 @@ class RunNames:
 
 
 def written_fields(dataset: Any, run_key: str, fields: Iterable[str] = ()) -> list[str]:
-    """The fields that a run was to write, and the attributes of its names in all label fields that are there now.
+    """Return the fields that a run declared, and its attributes in all current label fields.
 
-    Label fields may have been renamed or cloned since.
+    Label fields may have been renamed or cloned since the run.
     """
     paths, names = label_fields(dataset).values(), RunNames(run_key).of_labels
     there = [found for path in paths for name in names if dataset.has_field(found := f"{path}.{name}")]
@@ -151,7 +151,7 @@ def written_fields(dataset: Any, run_key: str, fields: Iterable[str] = ()) -> li
 
 
 def free_run_key(samples: Any, base: str, check: Callable[[Any, str], None] | None = None) -> str:
-    """`base`, or `base` with the first number that makes it free; `check` raises where it is not."""
+    """Return `base`, or `base` with the first number that makes it free; `check` raises for a key that is taken."""
     _check_spelling(base)
     number, key = 1, base
     while True:
@@ -164,12 +164,12 @@ def free_run_key(samples: Any, base: str, check: Callable[[Any, str], None] | No
 
 
 def check_run_key(samples: Any, run_key: object) -> None:
-    """Refuse a key that is no identifier, is taken, or whose names would overwrite anything.
+    """Refuse a key that is not an identifier, is taken, or whose names would overwrite anything.
 
     Raises
     ------
     InputError
-        Saying which name is in the way.
+        The message names what would be overwritten.
     """
     run_key = _check_spelling(run_key)
     dataset = root_of(samples)
@@ -194,7 +194,7 @@ def _check_spelling(run_key: object) -> str:
         raise InputError(
             f"run key: expected a name of letters, digits and underscores that starts with a letter, got {run_key!r}"
         )
-    if "__" in f"{name}_":  # FiftyOne's database layer takes names apart there
+    if "__" in f"{name}_":  # FiftyOne's database layer splits names there
         raise InputError(f"run key: expected no underscore at the end and no two in a row, got {run_key!r}")
     return name
 

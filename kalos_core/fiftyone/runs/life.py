@@ -1,6 +1,6 @@
-"""The life of a run: registered as writing before its first write, complete last, deleting before its first removal.
+"""Life cycle of a run: marked as writing before its first write, complete at the end, deleting before any removal.
 
-Whatever a dead process left in between is swept by whoever lists the runs next, or writes one.
+The next process that lists or writes runs removes the unfinished runs of dead processes.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from kalos_core.fiftyone.runs.upkeep import forget_deleted, remove_run, sweep
 from kalos_core.fiftyone.runs.writers import writing_now
 
 READING, COMPARING, STORING = 0.0, 0.2, 0.7
-"""Share of the work of an analysis done when each step begins."""
+"""Fraction of the work of an analysis that is done when each step begins."""
 
 
 @contextmanager
 def analysing(samples: Any, run_key: str, progress: Progress | bool | None) -> Iterator[Report]:
-    """What every analysis begins with: samples that can be read, a key that is free, somebody to tell of progress."""
+    """Start an analysis: check the samples and the run key, and report progress."""
     with Report(progress) as report, explained(samples):
         check_samples(samples)
         sweep(root_of(samples))
@@ -63,7 +63,7 @@ def analysing(samples: Any, run_key: str, progress: Progress | bool | None) -> I
 
 @dataclass(frozen=True)
 class _Together:
-    """Runs of one analysis, which are complete at once: its key, who writes them, and where their files are."""
+    """Runs of one analysis, which become complete together: its key, their writer, and their folders."""
 
     analysis: str
     writer: Writer
@@ -76,9 +76,9 @@ _LISTS_OWN: ContextVar[bool] = ContextVar("lists_own", default=False)
 
 @contextmanager
 def writing_together(dataset: Any, analysis: str) -> Iterator[None]:
-    """All runs that are written inside are of one analysis: complete when the block is left, or gone if it fails.
+    """Write all runs inside the block as one analysis: complete when the block ends, deleted if it fails.
 
-    Until then nobody lists them; what a dead process left of them is swept, as of a single run.
+    Until then they are not listed. If the process dies, they are removed like a single run.
     """
     with writing_now() as writer:
         together = _Together(analysis, writer)
@@ -101,19 +101,18 @@ def _written_by(dataset: Any, writer: Writer) -> list[StoredRun]:
 
 @dataclass
 class RunDraft(Generic[Settings, Metrics, Details, Result]):
-    """A run that is being written: what it will store besides its fields, and the run itself once it is written.
+    """A run being written: what it will store besides its fields, and the run itself once it is written.
 
     Parameters
     ----------
     metrics : dict
-        The numbers of the summary, as plain values: part of the data set's own document, which every look at the data
-        set reads, so they are few.
+        Numbers of the summary, as plain values. They should be few, as they are read whenever runs are listed.
     details : dataclass
-        All other numbers; read only when they are asked for.
+        All other numbers, loaded on request.
     arrays : dict
-        What is computed from later; each is read only when it is asked for.
+        Arrays for later computations; each is loaded on request.
     result : optional
-        What the analysis returns with the run.
+        Result that the analysis returns with the run.
     """
 
     metrics: Metrics = field(init=False)
@@ -133,26 +132,26 @@ def writing(
     fields: Mapping[str, FieldArguments] | None = None,
     folder: Path | None = None,
 ) -> Iterator[RunDraft[Settings, Metrics, Details, Result]]:
-    """Register a run as being written, declare its fields, and take all of it back if anything goes wrong.
+    """Register a run as being written, declare its fields, and undo everything if the block fails.
 
     Parameters
     ----------
     kind : Kind
     read : Read
-        What the run has read.
+        Labels that the run has read.
     run_key : str
     settings : dict
     report : Report
-        Told at last that all is done.
+        Called at the end.
     fields : mapping, optional
         Paths of fields and attributes to be created, each with the arguments of `add_sample_field`.
     folder : path, optional
-        Of `new_folder`: where the run will write files.
+        Folder for the files of the run, from `new_folder`.
 
     Yields
     ------
     RunDraft
-        To be given `metrics`, `details`, `arrays` and `result`; leaving the block makes the run complete.
+        Set its `metrics`, `details`, `arrays` and `result`; leaving the block completes the run.
     """
     dataset, together = root_of(read.view), _TOGETHER.get()
     with writing_now() if together is None else nullcontext(together.writer) as writer:
@@ -169,7 +168,7 @@ def writing(
             "rater_facts": read.facts,
             "fields": list(fields or ()),
             "folder": None if folder is None else str(folder),
-            "arrays": str(ObjectId()),  # its file has this id: what is half written of it is found by it
+            "arrays": str(ObjectId()),  # id of its file, by which a partial file is found
             "metrics": {},
             "given": {},
             "analysis": together and together.analysis,
@@ -193,9 +192,9 @@ def writing(
             run.config.metrics = draft.metrics
             set_config(dataset, [run], metrics=draft.metrics, status=COMPLETE if together is None else WRITING)
             draft.run = replace(Run.of(dataset, run), details=draft.details, result=draft.result)
-            report(1.0, "Done")  # who cancels it now keeps nothing all the same
+            report(1.0, "Done")  # cancelling here still removes the run
         except BaseException:
-            with suppress(Exception):  # what cannot be removed now is swept later; the first error is the one to tell
+            with suppress(Exception):  # leftovers are removed later; report the first error
                 remove_run(dataset, run_key)
             forget_deleted(dataset, folders)
             raise
@@ -203,18 +202,18 @@ def writing(
 
 @dataclass(frozen=True, kw_only=True)
 class Found(Generic[Settings, Metrics, Details, Result]):
-    """All that an analysis of labels of objects found, for `store`.
+    """Results of an analysis of object labels, for `store`.
 
     Parameters
     ----------
     settings, metrics, details, result
-        As of a `Run`.
+        As in `Run`.
     arrays : callable
-        Asked for what is computed from later, once the labels are written: it may be large.
+        Returns the arrays for later computations; called after the labels are written, as they may be large.
     on_samples, on_labels : callable
-        Values of sample fields and attributes of labels, whose names are in `RunNames`.
+        Values of sample fields and label attributes, whose names are in `RunNames`.
     index : sequence of str
-        Fields by which samples are looked up.
+        Fields to index for queries of samples.
     """
 
     settings: Settings
@@ -234,7 +233,7 @@ def store(
     found: Found[Settings, Metrics, Details, Result],
     report: Report,
 ) -> Run[Settings, Metrics, Details, Result]:
-    """Store all that an analysis found, or nothing of it."""
+    """Store all results of an analysis as a run, or nothing."""
     names = RunNames(run_key)
     fields, attributes = names.declared(*names_in(found.on_samples)), names.declared(*names_in(found.on_labels))
     fields |= {f"{path}.{name}": how for path in labels.paths for name, how in attributes.items()}
@@ -250,7 +249,7 @@ def store(
 
 @contextmanager
 def listing_own() -> Iterator[None]:
-    """List the runs of the analysis that is being written, which all others see once it is complete."""
+    """Include the runs of the analysis being written in lists of runs; others see them once it is complete."""
     token = _LISTS_OWN.set(True)
     try:
         yield
@@ -259,6 +258,6 @@ def listing_own() -> Iterator[None]:
 
 
 def is_listed(run: StoredRun) -> bool:
-    """Whether nobody is writing or deleting a run, or it is one of those of `listing_own`."""
+    """Return whether a run is complete, or included by `listing_own`."""
     together = _TOGETHER.get() if _LISTS_OWN.get() else None
     return bool(run.config.status == COMPLETE or (together is not None and run.config.writer == together.writer))

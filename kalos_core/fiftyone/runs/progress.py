@@ -1,4 +1,4 @@
-"""Progress of long work: to a callable, or as FiftyOne's bar on the terminal."""
+"""Progress of long operations, reported to a callable or as FiftyOne's progress bar on the terminal."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import fiftyone as fo
 from kalos_core.fiftyone.dataset.selection import Selection
 
 Progress = Callable[[float, str], None]
-"""``progress(share, label)``, share of the work from 0 to 1."""
+"""``progress(share, label)``; `share` is the fraction completed, from 0 to 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunArguments(Selection):
-    """What every analysis takes beside its settings: which labels are read, and who is told of progress."""
+    """Arguments of every analysis besides its settings: the selection of labels, and the progress callback."""
 
     progress: Progress | bool | None = None
 
 
 class Report:
-    """Passes progress on to whoever wants it: a callable, the terminal (True), or nobody.
+    """Progress reporter: calls a callable, shows a bar on the terminal (True), or does nothing.
 
-    To be used as a context: FiftyOne's bar keeps what is printed to itself until it is closed.
+    Use it as a context manager: FiftyOne's bar holds back printed output until it is closed.
     """
 
     def __init__(self, progress: Progress | bool | None) -> None:
@@ -41,7 +41,7 @@ class Report:
             self._bar.close()
 
     def __call__(self, share: float, label: str) -> None:
-        """Say that this share of the work is done, and what comes next."""
+        """Report the fraction of the work that is done, and the next step."""
         if self._call is not None:
             self._call(share, label)
         if self._bar is not None:
@@ -49,10 +49,10 @@ class Report:
             self._shown = round(100 * share)
 
     def part(self, begin: float, end: float, title: str = "") -> Progress:
-        """Progress of one part of the work, which begins and ends at these shares of all; its labels follow a title."""
+        """Return a progress callback for a part of the work, between two fractions; labels are prefixed by a title."""
         before = f"{title}: " if title else ""
         return lambda share, label: self(begin + share * (end - begin), f"{before}{label}")
 
     def within(self, begin: float, end: float, label: str) -> Callable[[float], None]:
-        """What reports the share of one part of the work, which begins and ends at these shares of all."""
+        """Return a callback for the fraction done of a part of the work, between two fractions, with a fixed label."""
         return lambda share: self(begin + share * (end - begin), label)

@@ -1,4 +1,4 @@
-"""Results as plain values, which can be stored and sent, and back."""
+"""Conversion of results to plain values, which can be stored and sent, and back."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from kalos_core.results import plain_values
 from kalos_core.results import restored as restored
 
 Ends = list[float | None]
-"""Both ends of an interval; None where undefined."""
+"""Both ends of an interval; None if undefined."""
 
 MANY = 1000
-"""Entries from which an array of details is stored beside them as it is, not as text."""
+"""Number of entries from which an array in details is stored separately, not as text."""
 
 BESIDE = "stored array"
-"""What stands in its place, with its name."""
+"""Key of the placeholder that names such an array."""
 
 
 ENTRIES = "entries"
@@ -29,7 +29,7 @@ ENTRIES = "entries"
 
 
 def keyless(value: Any) -> Any:
-    """Settings as they are stored: a mapping in them as a list, since keys of a database may not hold every name.
+    """Convert settings for storage: nested mappings become lists, as database keys cannot hold every name.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def _entries(value: Any) -> Any:
 
 
 def keyed(value: Any) -> Any:
-    """Settings that `keyless` stored.
+    """Restore settings that `keyless` converted.
 
     Examples
     --------
@@ -59,11 +59,11 @@ def keyed(value: Any) -> Any:
 
 
 DETAILS = "details"
-"""Name of the array that holds details as text."""
+"""Name of the array that holds the details as text."""
 
 
 def details_to_arrays(details: Any) -> dict[str, NDArray[Any]]:
-    """Details as arrays that can be stored: one of their plain values as text, and those that are long.
+    """Convert details to arrays for storage: one with their plain values as text, and the long arrays.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def details_to_arrays(details: Any) -> dict[str, NDArray[Any]]:
 
 
 def details_from(arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """What `details_to_arrays` stored, for `restored`."""
+    """Return the plain values of details that `details_to_arrays` converted, as input of `restored`."""
 
     def joined(stored: Any) -> Any:
         if isinstance(stored, Mapping):

@@ -1,4 +1,4 @@
-"""Runs as they are stored: listed, loaded, renamed, deleted. No kind is named here: the table says what each needs."""
+"""Stored runs: list, load, rename and delete them, for all kinds of runs in the table."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from kalos_core.fiftyone.runs.table import KINDS, Arrays, Changes, Part, Parts, 
 from kalos_core.fiftyone.runs.upkeep import move_of, remove_run, rename_runs, settle
 
 KindNames = str | Sequence[str] | None
-"""A kind of run, or several; None: any."""
+"""One or several kinds of runs; None: any."""
 
 STATUSES = {"needs_review": "needs review", "in_review": "in review", "reviewed": "reviewed"}
-"""What a run may be marked as, as in FiftyOne's panel *Model Evaluation*, with its words."""
+"""Status of a run -> text for users, as in FiftyOne's panel *Model Evaluation*."""
 
 
 @overload
@@ -39,30 +39,30 @@ def list_runs(samples: Any, kind: str | Sequence[str] | None = None, *, info: Li
 
 
 def list_runs(samples: Any, kind: str | Sequence[str] | None = None, *, info: bool = False) -> list[str] | list[AnyRun]:
-    """Keys of the runs of a data set, the newest first; what a dead process left behind is removed.
+    """Return the keys of the runs of a data set, the newest first; unfinished runs of dead processes are removed.
 
-    A run that cannot be read, as another version wrote it or its record is damaged, is among them unless a kind is
-    given: `Run.unreadable` says why. It can be deleted, and made anew under its key.
+    Unreadable runs, written by another version or damaged, are included unless a kind is given; `Run.unreadable` states
+    the reason. You can delete them and compute them again under the same key.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     kind : str or sequence of str, optional
-        Only those of one kind, or of several; see `KINDS`.
+        Only runs of one or several kinds; see `KINDS`.
     info : bool
-        The runs with their settings and metrics, in place of the keys.
+        Whether to return the runs with their settings and metrics, instead of the keys.
     """
     found = _listed(samples, kind)
     return [Run.of(root_of(samples), run) for run in found.values()] if info else list(found)
 
 
 def list_analyses(samples: Any) -> list[Analysis]:
-    """The analyses of a data set, the newest first: what `analyse` made, and what lone runs make up.
+    """Return the analyses of a data set, the newest first: those made by `analyse`, and groups of separate runs.
 
-    Runs that cannot be read are in none; `list_runs` lists them.
+    Unreadable runs are not included; `list_runs` lists them.
 
-    A lone agreement is an analysis of its own, to which the newest lone runs of other kinds that read the same labels
-    belong. Lone runs that fit no such analysis make up their own.
+    A separate agreement run forms an analysis with the newest separate runs of other kinds on the same labels. Separate
+    runs that fit no analysis form their own.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def list_analyses(samples: Any) -> list[Analysis]:
 
 
 def find_analysis(samples: Any, key: str) -> Analysis:
-    """The analysis of a key: its own, or that of one of its runs.
+    """Return the analysis with a key, or with a run of that key.
 
     Raises
     ------
@@ -87,43 +87,43 @@ def find_analysis(samples: Any, key: str) -> Analysis:
     of_runs = (analysis for analysis in found if key in {run.key for run in analysis.runs.values()})
     analysis = next((analysis for analysis in found if analysis.key == key), None) or next(of_runs, None)
     if analysis is None:
-        keys = listed((entry.key for entry in found), 20) if found else "none there yet"
+        keys = listed((entry.key for entry in found), 20) if found else "there are none yet"
         raise InputError(f"analysis: expected the key of one ({keys}), got {key!r}")
     return analysis
 
 
 def load_metrics(samples: Any, run_key: str, kind: KindNames = None) -> AnyRun:
-    """A run, of a kind if given, with its settings and metrics only: quick, whatever the size of the data set."""
+    """Load a run with its settings and metrics only, which is fast for data sets of any size."""
     return Run.of(root_of(samples), find_run(samples, run_key, kind))
 
 
 def load_details(samples: Any, run_key: str, kind: KindNames = None) -> AnyRun:
-    """A run with all its numbers, but without its result.
+    """Load a run with all its numbers, but without its result.
 
     Raises
     ------
     InputError
-        If there is no such run, or what it stored is gone.
+        If there is no such run, or its stored data is missing.
     """
     run = load_metrics(samples, run_key, kind)
     return replace(run, details=restored(KINDS[run.kind].details, details_from(run.arrays)))
 
 
 def load_arrays(samples: Any, run_key: str, kind: KindNames = None) -> Arrays:
-    """The arrays a run stored, each fetched when it is asked for."""
+    """Return the arrays of a run, each fetched on first access."""
     return load_metrics(samples, run_key, kind).arrays
 
 
 def load_run(samples: Any, run_key: str) -> AnyRun:
-    """A run with its result.
+    """Load a run with its result.
 
-    Only labels that were edited since are read again. Where those of an image differ, the image is listed in `stale`
-    and its part of the result is computed anew from the labels as they are now; all else comes from the stored run.
+    Only labels edited since the run are read again. If those of an image differ, the image is listed in `stale`, and
+    its part of the result is computed from the current labels. Everything else comes from the stored run.
 
     Raises
     ------
     InputError
-        If there is no such run, or the labels it read can no longer be read.
+        If there is no such run, or its labels can no longer be read.
     """
     run = load_details(samples, run_key)
     with explained(samples):
@@ -133,26 +133,26 @@ def load_run(samples: Any, run_key: str) -> AnyRun:
 
 
 def stale_samples(samples: Any, run_key: str) -> list[str]:
-    """Ids of the samples of a run whose labels have changed since, or that are gone.
+    """Return the ids of the samples of a run that were deleted or whose labels changed since.
 
-    Only labels of samples that somebody edited since the run are read.
+    Only labels of samples edited since the run are read.
     """
     return list(_changes(samples, load_metrics(samples, run_key)).all)
 
 
 def count_changes(samples: Any, run_key: str) -> int:
-    """How many samples of a run were edited or deleted since: counts in the database, no label is read.
+    """Count the samples of a run that were edited or deleted since, in the database, without reading labels.
 
-    An edit that changed no label, such as a tag, counts, too: `stale_samples` looks closer. So do files of masks that
-    were written anew or removed, whose times are looked at. All count where a field of the labels is gone. In a clone
-    of the data set only what happened to the clone counts, and to the files that both have.
+    Edits that changed no label, such as a tag, count, too; `stale_samples` excludes them. Mask files that were
+    rewritten or removed count by their times. If a label field is missing, all samples count. In a clone of the data
+    set, only changes of the clone and of files shared with the original count.
     """
     run = load_metrics(samples, run_key)
     view = run.view
     if not all(view.has_field(field) for field in run.label_fields):
         return run.images
     since, made = run.read_at, root_of(view).created_at
-    if made > since:  # a clone, whose samples all have its own time
+    if made > since:  # a clone, all of whose samples have the time of the clone
         since = made + timedelta(milliseconds=1)
     made_before = int(view.match(F("created_at") <= since).count())
     edited, newer = edited_since(view, since), KINDS[run.kind].newer
@@ -162,19 +162,19 @@ def count_changes(samples: Any, run_key: str) -> int:
 
 
 def load_run_view(samples: Any, run_key: str, kind: KindNames = None) -> Any:
-    """The view a run was computed on."""
+    """Return the view that a run was computed on."""
     return load_metrics(samples, run_key, kind).view
 
 
 def rename_run(samples: Any, run_key: str, new_key: str) -> None:
-    """Give a run, and everything it wrote, another key; by the key of an analysis, all the runs made for it.
+    """Rename a run and everything it wrote; the key of an analysis renames all runs made for it.
 
     Raises
     ------
     InputError
         If there is no such run, its kind cannot be renamed, or a key is taken; nothing is renamed then.
     """
-    with explained(samples, "ask for the runs to see how far it came"):
+    with explained(samples, "list the runs to see whether they were renamed"):
         _rename(root_of(samples), _runs_under(samples, run_key), run_key, new_key)
 
 
@@ -192,26 +192,26 @@ def _rename(dataset: Any, runs: list[AnyRun], run_key: str, new_key: str) -> Non
 
 
 def delete_run(samples: Any, run_key: str) -> None:
-    """Delete a run, all it wrote, and nothing else; by the key of an analysis, all the runs made for it.
+    """Delete a run and everything it wrote; the key of an analysis deletes all runs made for it.
 
-    Of a run that cannot be read goes all that carries its key; a label field of it that no record names stays.
+    For an unreadable run, everything named after its key is deleted; a label field that no record lists is kept.
     """
-    with explained(samples, "what is half deleted goes when the runs are listed"):
+    with explained(samples, "partially deleted runs are removed when the runs are listed"):
         remove_run(root_of(samples), *(run.key for run in _runs_under(samples, run_key)))
 
 
 def describe_run(samples: Any, run_key: str, *, note: str | None = None, status: str | None = None) -> None:
-    """Say something of a run, which stays with it under any key.
+    """Set the note or the status of a run; renaming the run keeps them.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
-        Of a run; that of an analysis is that of the run that leads it.
+        Key of a run; the key of an analysis is that of its leading run.
     note : str, optional
-        None: as it is; "" forgets it.
+        None: unchanged; "" removes it.
     status : name in `STATUSES`, optional
-        None: as it is; "" forgets it.
+        None: unchanged; "" removes it.
 
     Raises
     ------
@@ -223,12 +223,12 @@ def describe_run(samples: Any, run_key: str, *, note: str | None = None, status:
     if status:
         lookup(STATUSES, status, "status")
     said = {name: value for name, value in (("note", note), ("review", status)) if value is not None}
-    with explained(samples, "it is not noted"):
+    with explained(samples, "the note and status were not stored"):
         set_config(root_of(samples), [find_run(samples, run_key)], **said)
 
 
 def figures_of(run: AnyRun, **options: Any) -> Mapping[str, Part]:
-    """What is shown of a run that was loaded with its details: name -> title, plotly figure and note."""
+    """Return the figures of a run that was loaded with its details: title, plotly figure and note by name."""
     return Parts(import_module(KINDS[run.kind].figures).figures(run, **options))
 
 
@@ -237,7 +237,7 @@ def _changes(samples: Any, run: AnyRun) -> Changes:
 
 
 def _listed(samples: Any, kind: KindNames = None) -> dict[str, StoredRun]:
-    """The runs, of a kind if given, as they are stored, the newest first; dead ones are removed."""
+    """Return the stored runs by key, the newest first, after removing unfinished runs of dead processes."""
     dataset = root_of(samples)
     if not settle(dataset):
         return {}
@@ -248,7 +248,7 @@ def _listed(samples: Any, kind: KindNames = None) -> dict[str, StoredRun]:
 
 
 def _of_known_kind(run: StoredRun) -> StoredRun:
-    """A run, unreadable where this version does not know its kind."""
+    """Return a run, marked as unreadable if this version does not know its kind."""
     if run.unreadable or run.kind in KINDS:
         return run
     reason = f"{written_by(vars(run.config))} wrote it, and this version does not know the kind {run.kind!r}"
@@ -256,7 +256,7 @@ def _of_known_kind(run: StoredRun) -> StoredRun:
 
 
 def find_run(samples: Any, run_key: str, kind: KindNames = None) -> StoredRun:
-    """A run as it is stored, by its key or, of some kinds, by that of an analysis that has one.
+    """Return a stored run by its key or, if kinds are given, by the key of an analysis with such a run.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def find_run(samples: Any, run_key: str, kind: KindNames = None) -> StoredRun:
         found = next((run.key for runs in of_key for run in runs.values() if run.key in there), run_key)
     if found in every and every[found].unreadable:
         raise InputError(
-            f"run {found!r} cannot be read: {every[found].unreadable}; delete it, and make it anew under the same key"
+            f"run {found!r} cannot be read: {every[found].unreadable}; delete it and recompute it under the same key"
         )
     if found not in there:
         runs = "the runs" if kind is None else f"the {' or '.join(_names(kind))} runs"
@@ -285,6 +285,6 @@ def _names(kind: str | Sequence[str]) -> Sequence[str]:
 
 
 def _runs_under(samples: Any, key: str) -> list[AnyRun]:
-    """The runs made for the analysis of a key, the one that leads it last, and the run of that key."""
+    """Return the run with a key and the runs made for the analysis of that key, with its leading run last."""
     found = [run for run in list_runs(samples, info=True) if key in (run.analysis, run.key)]
     return found or [load_metrics(samples, key)]

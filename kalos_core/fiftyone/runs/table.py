@@ -1,4 +1,4 @@
-"""Runs, what has changed since one, and the table of all kinds: what each is called, reads, writes and leads to."""
+"""Runs, changes since a run, and the table of all kinds of runs with their properties."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ Details = TypeVar("Details")
 Result = TypeVar("Result")
 
 Arrays = Mapping[str, NDArray[Any]]
-"""The arrays of a run by name; one that is stored is fetched when it is asked for."""
+"""Arrays of a run by name; stored arrays are fetched on first access."""
 
 
 class Read(Protocol):
-    """What a run has to know of its input, whatever labels these are."""
+    """Interface to the input of a run, for labels of any family."""
 
     @property
     def view(self) -> Any:
-        """The samples."""
+        """Samples that were read."""
 
     @property
     def selection(self) -> Selection:
-        """Which of their labels."""
+        """Selection of their labels."""
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields these are in."""
+        """Fields of these labels."""
 
     @property
     def images(self) -> NDArray[np.object_]:
-        """(I,) sample ids."""
+        """Sample ids (I,)."""
 
     @property
     def hashes(self) -> NDArray[np.object_]:
-        """(I,) a digest of the labels of each."""
+        """Digest (I,) of the labels of each image."""
 
     @property
     def facts(self) -> list[RaterRecord]:
-        """What is known of each rater."""
+        """Stored facts about each rater."""
 
     @property
     def read_at(self) -> datetime:
-        """When."""
+        """Time of reading."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,40 +75,40 @@ class Run(Generic[Settings, Metrics, Details, Result]):
     kind : str
         A name in `KINDS`.
     settings : dict
-        Similarity, threshold and what else the analysis was told.
+        Similarity, threshold and other settings of the analysis.
     selection : Selection
-        Which labels it read.
+        Selection of the labels it read.
     metrics : dict
-        The numbers of the summary, as plain values.
+        Numbers of the summary, as plain values.
     label_fields : tuple of str
         Fields it read.
     images : int
-        How many samples it read.
+        Number of samples it read.
     read_at : datetime
-        When.
+        Time of reading, in UTC.
     made_at : datetime
-        When it was begun, as FiftyOne lists it; UTC, as `read_at`.
+        Start of the run, as listed by FiftyOne, in UTC.
     details : dataclass
         All other numbers; empty if only the summary was loaded.
     result : optional
         The result itself; None if only the numbers were loaded.
     stale : tuple of str
-        Ids of samples whose labels have changed since the run (only known when the result is loaded).
+        Ids of samples whose labels have changed since the run; known only if the result was loaded.
     analysis : str, optional
-        The key of the analysis it was made for; None: it was made alone.
+        Key of the analysis it was made for; None: it was made separately.
     note, status : str
-        What people say of it, see `describe_run`.
+        Note and status set by users, see `describe_run`.
     fields : tuple of str
-        The sample fields and the attributes of labels that it wrote.
+        Sample fields and label attributes that it wrote.
     dataset : fiftyone.core.dataset.Dataset
-        That it is of.
+        Its data set.
     arrays : mapping
-        What is computed from later; each is fetched when it is asked for.
+        Arrays for later computations; each is fetched on first access.
     stages : list of str, optional
-        Stages of the view it is of, as they are stored; None: of the data set.
+        Stages of the view it was computed on, as stored; None: the whole data set.
     unreadable : str
-        The reason why it cannot be read, with the version that wrote it: it can only be listed and deleted, and has no
-        kind, settings or metrics. "" where it can.
+        The reason why it cannot be read, with the version that wrote it; "" if it can. An unreadable run can only be
+        listed and deleted, and has no kind, settings or metrics.
     """
 
     key: str
@@ -134,7 +134,7 @@ class Run(Generic[Settings, Metrics, Details, Result]):
 
     @staticmethod
     def of(dataset: Any, stored: StoredRun) -> Run[Any, Any, Any, Any]:
-        """A run as a data set has it, with settings and metrics only."""
+        """Return a stored run of a data set, with settings and metrics only."""
         config = stored.config
         if stored.unreadable:
             return Run(
@@ -175,22 +175,22 @@ class Run(Generic[Settings, Metrics, Details, Result]):
 
     @cached_property
     def view(self) -> Any:
-        """The samples it was computed on."""
+        """Samples that it was computed on."""
         return self.dataset if self.stages is None else view_of(self.dataset, list(map(json_util.loads, self.stages)))
 
     @property
     def title(self) -> str:
-        """Its kind, for people."""
+        """Title of its kind."""
         return "Unreadable run" if self.unreadable else KINDS[self.kind].title
 
     @property
     def names(self) -> RunNames:
-        """The names its key gives rise to."""
+        """Names derived from its key."""
         return RunNames(self.key)
 
     @property
     def written(self) -> str:
-        """What it wrote on samples and labels, for people."""
+        """Description of what it wrote on samples and labels."""
         on_labels = dict.fromkeys(path.rpartition(".")[2] for path in self.fields if "." in path)
         places = {"samples": [path for path in self.fields if "." not in path], "labels": list(on_labels)}
         found = [f"{', '.join(map(repr, names))} on {of}" for of, names in places.items() if names]
@@ -199,13 +199,13 @@ class Run(Generic[Settings, Metrics, Details, Result]):
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """A stored run beside the labels of its view as they are now. I images of the view now, J images it read.
+    """Comparison of a stored run with the current labels of its view, which has I images.
 
     Parameters
     ----------
     run : Run
     config : object
-        As FiftyOne stores it.
+        Stored record of the run.
     """
 
     run: Run[Any, Any, Any, Any]
@@ -213,29 +213,29 @@ class Changes:
 
     @property
     def arrays(self) -> Arrays:
-        """What it stored."""
+        """Arrays of the run."""
         return self.run.arrays
 
     @property
     def view(self) -> Any:
-        """What it was computed on."""
+        """View that the run was computed on."""
         return self.run.view
 
     @cached_property
     def images(self) -> list[str]:
-        """(I,) ids of the samples of the view, in its order."""
+        """Ids (I,) of the samples of the view, in its order."""
         found: list[str] = self.view.values("id")
         return found
 
     @cached_property
     def hash_of(self) -> dict[str, str]:
-        """Image -> digest of the labels that the run read."""
+        """Image -> digest of its labels, as the run read them."""
         ids, hashes = (np.char.decode(self.arrays[name], "ascii").tolist() for name in ("image_ids", "hashes"))
         return dict(zip(ids, hashes, strict=True))
 
     @cached_property
     def fresh(self) -> Read | None:
-        """The labels, as they are now, of the samples that may have changed: no others are read. None without any."""
+        """Current labels of the samples that may have changed; None if there are none. No others are read."""
         kind, view = KINDS[self.run.kind], self._edited
         known = self.hash_of
         extra = [key for key in self.images if key not in known]
@@ -246,13 +246,13 @@ class Changes:
 
     @property
     def _edited(self) -> Any:
-        """Samples that somebody edited since; all, if what is known of the raters has changed."""
+        """Samples edited since the run; all samples if the stored facts about the raters have changed."""
         known = facts_of(self.view, self.run.selection.raters or ())
         return self.view if known != list(self.config.rater_facts) else edited_since(self.view, self.run.read_at)
 
     @cached_property
     def is_stale(self) -> NDArray[np.bool_]:
-        """(F,) which of the fresh images differ from those that the run read."""
+        """Whether each of the F fresh images (F,) differs from what the run read."""
         if self.fresh is None:
             return np.zeros(0, np.bool_)
         pairs = zip(self.fresh.images, self.fresh.hashes, strict=True)
@@ -265,29 +265,29 @@ class Changes:
 
     @cached_property
     def gone(self) -> list[str]:
-        """Ids of the samples that the run read and that its view has no more."""
+        """Ids of the samples that the run read but its view no longer has."""
         return sorted(set(self.hash_of) - set(self.images))
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Ids of all samples that changed or are gone."""
+        """Ids of all samples that changed or were removed."""
         return (*self.stale, *self.gone)
 
 
 NOTHING = "nothing on samples or labels"
-"""What a run wrote that only stores numbers."""
+"""Description of what a run wrote if it only stores numbers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """How the demo, whose raters annotated objects, shows a kind of run.
+    """Settings of the demo for a kind of run; the demo's raters annotated objects.
 
     Parameters
     ----------
     headline : callable
-        ``headline(run)``: what the run found, in a line.
+        ``headline(run)`` returns the finding of the run on one line.
     settings : dict
-        Of the run, where they are not the defaults.
+        Settings of the run that differ from the defaults.
     """
 
     headline: Callable[[Any], str]
@@ -301,34 +301,34 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
     Parameters
     ----------
     name, title : str
-        As it is stored, and as people call it.
+        Name for storage, and title for users.
     operator, section : str
-        The operator that makes one, and the section of the panel that shows it.
+        The operator that makes such a run, and the section of the panel that shows it.
     read : callable
-        ``read(view, run)``: the labels of some samples, as the run read them.
+        ``read(view, run)`` reads the labels of some samples as the run did.
     restore : callable, optional
-        ``restore(changes)``: the result of a stored run, with what has changed since taken up. None: the details are
-        the result, as it was stored.
+        ``restore(changes)`` returns the result of a stored run, updated with later changes. None: the details are the
+        result, as stored.
     details : type
-        The dataclass of `Run.details`.
+        Dataclass of `Run.details`.
     views : dict
-        Name -> ``view(samples, run_key, ...)``: what a click leads to.
+        Name -> ``view(samples, run_key, ...)``, the view that a click opens.
     newer : callable, optional
-        ``newer(view, run, slack)``: ids of samples that changed outside of the database, such as files of masks; also
-        those of some seconds before the run, by which clocks may differ.
+        ``newer(view, run, slack)`` returns the ids of samples that changed outside the database, such as mask files.
+        It includes changes up to `slack` seconds before the run, as clocks may differ.
     fixed_because : str
-        Why runs of this kind cannot be renamed; "" where they can.
+        The reason why runs of this kind cannot be renamed; "" if they can.
     demo : Demo, optional
-        How the demo shows it; None: it does not.
+        Settings of the demo; None: the demo does not show this kind.
     family : Family
-        The kind of labels it reads.
+        Family of the labels it reads.
     suffix : str
-        Of its run's key in an analysis, where it does not lead; "": it is no part of an analysis.
+        Suffix of its run key in an analysis, unless it leads the analysis; "": it is not part of analyses.
     in_analysis : callable, optional
-        ``in_analysis(samples, selection)``: arguments that its run has in an analysis, unless others are given.
+        ``in_analysis(samples, selection)`` returns default arguments of its run in an analysis.
     again : callable, optional
-        ``again(run)``: the arguments of its function, besides the selection, that stored such a run, which is given
-        with its details. None: the settings as they are.
+        ``again(run)`` returns the arguments, besides the selection, that repeat a run, which is given with its details.
+        None: the settings of the run.
     """
 
     name: str
@@ -349,27 +349,27 @@ class Kind(Generic[Settings, Metrics, Details, Result]):
 
     @property
     def compute(self) -> Callable[..., Run[Settings, Metrics, Details, Result]]:
-        """The function that makes one, which has the name of its operator."""
+        """Function that computes such a run; it has the name of the operator."""
         found: Callable[..., Run[Settings, Metrics, Details, Result]]
         found = getattr(import_module(f"kalos_core.fiftyone.kinds.{self.name}.compute"), self.operator)
         return found
 
     def key_in(self, analysis: str) -> str:
-        """The key of its run in an analysis that another kind leads."""
+        """Return the key of its run in an analysis that another kind leads."""
         return f"{analysis}_{self.suffix}"
 
     @property
     def figures(self) -> str:
-        """The module with ``figures(run, ...)``: what is shown of a run with its details, name -> `Part`.
+        """Name of the module with ``figures(run, ...)``, which returns the figures of a run: name -> `Part`.
 
-        It is imported only when something is shown, as it draws in plotly.
+        The module is imported only when something is shown, as it imports plotly.
         """
         return f"kalos_core.fiftyone.kinds.{self.name}.figures"
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a run shows: a title with the finding, a plotly figure (None: the title says why not), a note."""
+    """Figure of a run: a title with the finding, a plotly figure (None: the title gives the reason), and a note."""
 
     title: str
     figure: Any = None
@@ -377,11 +377,11 @@ class Part:
 
     @classmethod
     def of(cls, found: Any, plot: str | Callable[..., Any] | None = None, note: str = "", **options: Any) -> Part:
-        """A plot of a result by its name, the usual one if not given, or by a function; titled with its finding.
+        """Plot a result by the name of a plot (None: the default plot) or by a function, titled with its finding.
 
-        Where there is no result, the title says why.
+        If the result is undefined, the title gives the reason.
         """
-        from kalos_core.figures.common import untitled  # draws in plotly, which is loaded when something is shown
+        from kalos_core.figures.common import untitled  # imports plotly, which is needed only to show figures
 
         if isinstance(found, Undefined):
             return cls(found.reason)
@@ -393,7 +393,7 @@ Maker: TypeAlias = Callable[[], Part]
 
 
 class Parts(Mapping[str, Part]):
-    """What a run shows, by name; each is drawn when it is asked for: a figure takes plotly longer than its numbers."""
+    """Figures of a run by name; each is drawn on first access, as drawing takes longer than computing its numbers."""
 
     def __init__(self, makers: Mapping[str, Maker | Part]) -> None:
         self._makers = dict(makers)
@@ -412,7 +412,7 @@ class Parts(Mapping[str, Part]):
 
 
 CARRIED: list[Callable[[Any, str, str], None]] = []
-"""``carry(dataset, key, new_key)``: what people added to a run of an analysis follows it to the same run made again."""
+"""``carry(dataset, key, new_key)`` copies additions by users, such as decisions, from a run to its repetition."""
 
 ORDER = (
     "agreement",
@@ -427,14 +427,14 @@ ORDER = (
     "noise",
     "resolved",
 )
-"""Names of the kinds as they are listed; the first of an analysis leads it."""
+"""Names of the kinds in the order of lists; the first kind in an analysis leads it."""
 
 KINDS: dict[str, Kind[Any, Any, Any, Any]] = {}
-"""Name -> kind, in their order. Importing `kalos_core.fiftyone` fills it."""
+"""Name -> kind, in the order of `ORDER`. Importing `kalos_core.fiftyone` fills it."""
 
 
 def register(kind: Kind[Settings, Metrics, Details, Result]) -> Kind[Settings, Metrics, Details, Result]:
-    """Enter a kind into the table."""
+    """Add a kind to the table."""
     KINDS[kind.name] = kind
     in_order = {name: KINDS[name] for name in sorted(KINDS, key=ORDER.index)}
     KINDS.clear()

@@ -1,8 +1,8 @@
-"""How runs are renamed and removed, each noted before its first write; what dead processes left of it is settled.
+"""Renaming and removal of runs, recorded before the first write, and cleanup after dead processes.
 
-All runs that are renamed change their keys in one step: up to it whoever looks next takes back what a dead process did,
-after it whoever looks next finishes; meanwhile nobody else renames or deletes runs of the data set. A run that is
-half written or half deleted is swept by whoever lists the runs next, or writes one.
+All runs of a renaming change their keys in one step. If the process dies before this step, the next process undoes the
+renaming; if it dies later, the next process finishes it. Meanwhile no other process renames or deletes runs of the data
+set. The next process that lists or writes runs removes partially written or deleted runs.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from kalos_core.fiftyone.runs.keys import RunNames, written_fields
 from kalos_core.fiftyone.runs.writers import is_alive, writing_now
 
 ENTRY = f"info.{INFO_KEY}.renaming"
-"""Where in the document of a data set it is noted."""
+"""Entry of the document of a data set that records a renaming."""
 
 BUSY = "run key: another process is changing runs of"
 
-GONE = "run key: runs were deleted or made by somebody else meanwhile; nothing is renamed, try again"
+GONE = "run key: runs were deleted or made by another user meanwhile; nothing is renamed, try again"
 
 
 def move_of(dataset: Any, run_key: str, new_key: str, analysis: str | None) -> Move:
-    """What changes where a run gets another key, and another analysis."""
+    """Return the changes that give a run another key and analysis."""
     old, new = RunNames(run_key), RunNames(new_key)
     renamed = dict(zip([*old.of_samples, *old.of_labels], [*new.of_samples, *new.of_labels], strict=True))
     fields = []
@@ -61,12 +61,12 @@ def move_of(dataset: Any, run_key: str, new_key: str, analysis: str | None) -> M
 
 
 def rename_runs(dataset: Any, moves: Sequence[Move]) -> None:
-    """Give runs other keys, all of them or none.
+    """Rename runs, all or none.
 
     Raises
     ------
     InputError
-        If somebody else is renaming runs of this data set, or one of them is gone.
+        If another process is renaming runs of this data set, or one of the runs was deleted.
     """
     with writing_now() as writer:
         known = server()
@@ -81,11 +81,11 @@ def rename_runs(dataset: Any, moves: Sequence[Move]) -> None:
                     copy_fields(dataset, dict(move["fields"]))
             check_server(known)
             _switch(dataset, moves)
-            if server() != known:  # between the two: what was copied may be gone, so what it is copied from stays
+            if server() != known:  # restarted before the switch: copies may be lost, so the originals must stay
                 _switch(dataset, [_reversed(move) for move in moves], is_done=False)
                 check_server(known)
         except BaseException:
-            with suppress(Exception):  # what cannot be taken back now is later; the first error is the one to tell
+            with suppress(Exception):  # what cannot be undone now is undone later; report the first error
                 dataset.reload()
                 settle_renaming(dataset, own=True)
             raise
@@ -94,7 +94,7 @@ def rename_runs(dataset: Any, moves: Sequence[Move]) -> None:
 
 
 def _check_complete(runs: Sequence[ObjectId]) -> None:
-    """Refuse runs that somebody began to delete before it was noted that they are held."""
+    """Refuse runs that another process began to delete before the renaming was recorded."""
     if database().runs.count_documents({"_id": {"$in": runs}, "config.status": COMPLETE}) < len(runs):
         raise InputError(GONE)
 
@@ -117,7 +117,7 @@ def _switch(dataset: Any, moves: Sequence[Move], *, is_done: bool = True) -> Non
 
 
 def settle_renaming(dataset: Any, *, own: bool = False) -> None:
-    """Finish a renaming that a dead process began, or take it back where it had not come far enough.
+    """Finish the renaming of a dead process, or undo it if the keys were not switched yet.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> None:
     Raises
     ------
     KalosError
-        If the database died meanwhile: whoever looks next finishes.
+        If the database died meanwhile; the next process finishes the renaming.
     """
     record = read_info(dataset).get("renaming")
     if record is None or (is_alive(record["writer"]) and not own):
@@ -149,14 +149,14 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> None:
 
 @contextmanager
 def writing_beside(samples: Any, run_key: str) -> Iterator[None]:
-    """What is written inside stands on fields of a run; of several people at once each does.
+    """Guard writes to the fields of a run by users, several of whom may write at the same time.
 
     Raises
     ------
     InputError
-        If somebody is renaming the run, or has deleted it; nothing is written then.
+        If another process is renaming the run, or deleted it; nothing is written then.
     KalosError
-        If somebody renamed or deleted the run meanwhile, so that what was written may be lost.
+        If another process renamed or deleted the run meanwhile, so that the writes may be lost.
     """
     dataset = root_of(samples)
     run = _listed_unmoved(dataset, run_key)
@@ -165,12 +165,12 @@ def writing_beside(samples: Any, run_key: str) -> Iterator[None]:
     yield
     if _listed_unmoved(dataset, run_key) != run:
         raise KalosError(
-            f"run key: somebody renamed or deleted {run_key!r} meanwhile; look whether it is there, or try again"
+            f"run key: somebody renamed or deleted {run_key!r} meanwhile; check whether it still exists, or try again"
         )
 
 
 def _listed_unmoved(dataset: Any, run_key: str) -> ObjectId | None:
-    """The id of a run that is listed now under a key, and that nobody is renaming; else None."""
+    """Return the id of the run listed under a key; None if there is none, or it is being renamed."""
     refresh(dataset)
     record, run = read_info(dataset).get("renaming"), own_runs(dataset).get(run_key)
     moved = [move["id"] for move in record["moves"]] if record is not None and is_alive(record["writer"]) else []
@@ -187,19 +187,19 @@ def _take_over(dataset: Any, move: Move) -> None:
 
 
 FOLDER = "kalos"
-"""Folder in FiftyOne's folder of data sets that holds the files of runs."""
+"""Folder for the files of runs, in FiftyOne's folder of data sets."""
 
 
 def remove_run(dataset: Any, *run_keys: str) -> None:
-    """Delete runs and all they wrote, whatever state they are in; what somebody else deletes already is left to them.
+    """Delete runs in any state, and everything they wrote; runs that another process is deleting are left to it.
 
-    All are noted as being deleted in one step, before anything goes: whoever finds them half gone finishes. Runs that
-    cannot be read go, too, with all that carries their keys.
+    All runs are marked as being deleted in one step before anything is removed, so that another process can finish an
+    interrupted deletion. Unreadable runs are deleted, too, with everything named after their keys.
 
     Raises
     ------
     InputError
-        If somebody is changing runs of the data set, or has renamed one of these; nothing is deleted then.
+        If another process is changing runs of the data set, or renamed one of these; nothing is deleted then.
     """
     with writing_now() as writer:
         known = server()
@@ -222,14 +222,14 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
 
 
 def _marked(dataset: Any, run_keys: Sequence[str], writer: Writer) -> list[StoredRun]:
-    """Note runs as being deleted by this process; those that it may delete now."""
+    """Mark runs as being deleted by this process; return those that it may delete."""
     dataset.reload()
     before = {run.id: run for key, run in own_runs(dataset, anew=True).items() if key in run_keys}
     if not before:
         return []
     stored = database().runs
     for run in before.values():
-        if run.unreadable:  # its document may be gone: then there is one again, by which whoever looks next finishes
+        if run.unreadable:  # recreate a missing document, by which another process can finish the deletion
             stored.update_one({"_id": run.id}, {"$setOnInsert": {"_dataset_id": id_of(dataset)}}, upsert=True)
     unchanged = [{"_id": run.id, "config.writer": run.config.writer} for run in before.values()]
     record = {"$cond": [{"$eq": [{"$type": "$config"}, "object"]}, "$config", {}]}
@@ -251,13 +251,13 @@ def _marked(dataset: Any, run_keys: Sequence[str], writer: Writer) -> list[Store
 
 
 LEFT_BEHIND: list[Callable[[Any], None]] = []
-"""``undo(dataset)``: what dead processes left of other acts than runs, such as loads, is undone, too."""
+"""``undo(dataset)`` undoes unfinished operations of dead processes other than runs, such as loads."""
 
 
 def settle(dataset: Any) -> bool:
-    """Finish or take back what dead processes were doing to a data set; whether it is there still.
+    """Finish or undo operations of dead processes on a data set; return whether the data set still exists.
 
-    A load that was to make it takes it along.
+    Undoing a load that was creating the data set deletes it.
     """
     refresh(dataset)
     for undo in LEFT_BEHIND:
@@ -274,7 +274,7 @@ def settle(dataset: Any) -> bool:
 
 
 def _drop_unlisted(dataset: Any) -> None:
-    """Delete the documents of runs that dead processes had not listed yet, or not any more."""
+    """Delete the documents of runs that dead processes had not listed yet, or had already unlisted."""
     stored, connection = stored_document(dataset, "runs"), database()
     unlisted = {"_dataset_id": stored["_id"], "_id": {"$nin": list((stored.get("runs") or {}).values())}, **OURS}
     for document in connection.runs.find(unlisted, {"config.writer": True, "config.arrays": True}):
@@ -286,7 +286,7 @@ def _drop_unlisted(dataset: Any) -> None:
 
 
 def _is_listed(run: ObjectId) -> bool:
-    """Whether any data set lists a run: its document may name another one, where it was damaged."""
+    """Return whether any data set lists a run; a damaged document may name the wrong data set."""
     every = database().datasets.aggregate(
         [
             {"$project": {"runs": {"$objectToArray": {"$ifNull": ["$runs", {}]}}}},
@@ -298,7 +298,7 @@ def _is_listed(run: ObjectId) -> bool:
 
 
 def sweep(dataset: Any) -> None:
-    """Settle a data set, and remove what is left of data sets that are gone, and files of no run."""
+    """Settle a data set, and remove leftovers of deleted data sets and files that belong to no run."""
     if settle(dataset):
         _drop_files_of_no_run(dataset)
     connection = database()
@@ -310,10 +310,10 @@ def sweep(dataset: Any) -> None:
 
 
 def _drop_files_of_no_run(dataset: Any) -> None:
-    """Remove files of a data set that no run names; none where one is unreadable, whose they may be."""
+    """Remove files of a data set that belong to no run; none if a run is unreadable, as they may be its files."""
     home = folder_of(dataset)
     folders = [folder for folder in home.iterdir() if folder.is_dir()] if home.exists() else []
-    runs = own_runs(dataset, anew=True).values()  # after the folders: whoever makes one has its run listed before
+    runs = own_runs(dataset, anew=True).values()  # list runs after folders: a run is listed before its folder is made
     if any(run.unreadable for run in runs):
         return
     named = {run.config.folder for run in runs}
@@ -330,15 +330,15 @@ def _drop_orphans(owner: Any) -> None:
 
 
 def _known_files() -> set[str]:
-    """The files of all runs; a copy of a data set has those of the first."""
+    """Return the files of all runs; a clone of a data set shares those of the original."""
     found = database().runs.find(OURS, {"config.arrays": True})
     return {str(record_of(document).get("arrays")) for document in found}
 
 
 def forget_deleted(dataset: Any, folders: Sequence[Path]) -> None:
-    """Remove what a run that failed wrote for a data set that was deleted meanwhile: nobody looks at it again."""
+    """Remove what a failed run wrote if its data set was deleted meanwhile, as no later cleanup would find it."""
     connection, identity = database(), id_of(dataset)
-    with suppress(Exception):  # what cannot be removed now is swept later
+    with suppress(Exception):  # leftovers are removed later
         if connection.datasets.find_one({"_id": identity}, {"_id": True}) is None:
             connection.runs.delete_many({"_dataset_id": identity, **OURS})
             for file, _ in orphans(_known_files(), of=identity):
@@ -351,7 +351,7 @@ def forget_deleted(dataset: Any, folders: Sequence[Path]) -> None:
 
 
 def _delete_folder(dataset: Any, folder: Path) -> None:
-    """Delete the files of a run; not those of the data set this one is a copy of."""
+    """Delete the files of a run, unless they belong to the data set that this one was cloned from."""
     home = folder_of(dataset)
     if folder.parent != home:
         return
@@ -362,10 +362,10 @@ def _delete_folder(dataset: Any, folder: Path) -> None:
 
 
 def folder_of(dataset: Any) -> Path:
-    """Where runs of a data set write files: named by what never changes, neither its name nor a run key."""
+    """Return the folder for files of a data set's runs, named by the data set's id, which never changes."""
     return Path(fo.config.default_dataset_dir) / FOLDER / str(id_of(dataset))
 
 
 def new_folder(samples: Any) -> Path:
-    """A folder for the files of one run; it is not made yet."""
+    """Return a new folder path for the files of one run; the folder is not created yet."""
     return folder_of(root_of(samples)) / str(ObjectId())

@@ -1,4 +1,4 @@
-"""Who is writing: a process, by what tells it from every other, and whether it still is at it."""
+"""Writers: identification of the processes that write, and whether they are still at work."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from bson import ObjectId
 from kalos_core.fiftyone.dataset.formats import Writer, fits
 
 SAME_PROCESS = 60.0
-"""Seconds by which the start of one process may differ between two readings: they move with the clock."""
+"""Maximum difference in seconds between two readings of the start time of a process, which shifts with the clock."""
 
 _AT_WORK: set[str] = set()
-"""What this process is writing: what it gave up is dead, though the process lives."""
+"""Current tasks of this process; an abandoned task counts as dead, although the process lives."""
 
 
 @contextmanager
 def writing_now() -> Iterator[Writer]:
-    """The process is at some work, until the block is left."""
+    """Register a task of this process until the block is left."""
     work = str(ObjectId())
     _AT_WORK.add(work)
     try:
@@ -32,7 +32,7 @@ def writing_now() -> Iterator[Writer]:
 
 
 def is_alive(writer: Any) -> bool:
-    """Whether somebody is still at a work; one on another machine is left alone, and what is no `Writer` is nobody.
+    """Return whether a writer is still at work; assume so on other machines. An invalid `Writer` is not alive.
 
     Examples
     --------

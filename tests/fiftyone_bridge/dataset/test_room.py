@@ -42,7 +42,7 @@ class TestLoading:
     def test_labels_that_a_sample_cannot_hold_are_refused(self, make, monkeypatch, tmp_path, is_new):
         dataset = make([make_sample(0, {}, listed=False)])
         lower(monkeypatch, 4000)
-        message = r"expected at most 4,000 bytes in a sample, got [45],\d{3} for 0.jpg: Mon"
+        message = r"expected at most 4,000 bytes in a sample, got [45],\d{3} for 0.jpg: this limit"
         with untouched(dataset), pytest.raises(InputError, match=message):
             kf.load_raters(table(12, **BOX), "new" if is_new else dataset, canvas=tmp_path / "canvas")
         assert list(tmp_path.iterdir()) == []
@@ -120,7 +120,7 @@ class TestRuns:
             assert stored_bytes(dataset, sample.id) == writing.MOST - spare
 
         leave(20)
-        message = re.escape("would pass 16,777,216 bytes: MongoDB holds no more")
+        message = re.escape("would exceed 16,777,216 bytes: this limit of MongoDB")
         with untouched(dataset), pytest.raises(KalosError, match=message):
             kf.compute_agreement(dataset, "run", raters=RATERS)
         leave(40_000)

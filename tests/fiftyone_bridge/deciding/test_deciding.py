@@ -430,8 +430,8 @@ class TestHandedOver:
     def test_a_failure_leaves_nothing(self, dataset, monkeypatch):
         before = _stored()
         for owner, name, fails, error, message in (
-            (Stub, "upload_annotations", raising(EOFError()), InputError, "took nothing: no login is configured"),
-            (Stub, "upload_annotations", raising(OSError("no route")), InputError, "took nothing: OSError: no route"),
+            (Stub, "upload_annotations", raising(EOFError()), InputError, "the samples: no login is configured"),
+            (Stub, "upload_annotations", raising(OSError("no route")), InputError, "the samples: OSError: no route"),
             (results, "server", lambda: "the one before", KalosError, "the database was restarted meanwhile"),
         ):
             with monkeypatch.context() as failing:

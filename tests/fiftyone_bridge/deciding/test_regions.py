@@ -114,7 +114,7 @@ def test_regions_are_decided_one_after_the_other(dataset):
 
 def test_what_is_not_in_dispute_cannot_be_decided(dataset):
     kf.compute_pixel_agreement(dataset, "plain")
-    with pytest.raises(InputError, match="a run with units in dispute, got 'plain'; make it anew with regions"):
+    with pytest.raises(InputError, match="a run with units in dispute, got 'plain'; rerun it with regions=True"):
         kf.next_dispute(dataset, "plain")
     (_, region) = dataset.first().pixels_regions.detections
     for labels, decision, message in [

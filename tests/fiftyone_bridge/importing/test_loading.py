@@ -147,7 +147,7 @@ class TestNewDataset:
             for name in ("", " ", "é ü", half):
                 with pytest.raises(InputError, match="dataset: expected a name that FiftyOne takes, got"):
                     kf.load_raters(TWO, name, canvas=tmp_path)
-            with pytest.raises(InputError, match="text: expected what UTF-8 can hold, got 'half"):
+            with pytest.raises(InputError, match="text: expected text that UTF-8 can encode, got 'half"):
                 kf.load_raters(replace(TWO, attributes={"note": [half] * 2}), None, canvas=tmp_path)
 
     def test_exclusions_do_not_vanish_unsaid(self, tmp_path):
@@ -334,7 +334,7 @@ class TestImages:
 
     @pytest.mark.parametrize(
         ("error", "kind", "message"),
-        [(MemoryError(), KalosError, "memory: this needs more"), (TypeError("of its own"), TypeError, "of its own")],
+        [(MemoryError(), KalosError, "memory: this machine"), (TypeError("of its own"), TypeError, "of its own")],
     )
     def test_what_fails_is_named_and_not_that_its_data_set_went(self, tmp_path, meanwhile, error, kind, message):
         meanwhile(Image, "new", before=raising(error), call=1)

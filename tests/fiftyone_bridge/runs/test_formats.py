@@ -101,7 +101,7 @@ def assert_usable(dataset: fo.Dataset) -> None:
     assert kf.load_metrics(dataset, "other").settings == runs["other"].settings
     for read in READERS:
         if run.unreadable:
-            with pytest.raises(InputError, match=r"run 'run' cannot be read: .*; delete it, and make it anew"):
+            with pytest.raises(InputError, match=r"run 'run' cannot be read: .*; delete it and recompute it"):
                 read(dataset, "run")
         else:
             read(dataset, "run")
@@ -268,7 +268,7 @@ class TestInformation:
     def test_garbage_is_forgotten_with_a_warning(self, two):
         for value in [*GARBAGE[:3], *({name: of} for name in REMEMBERED for of in GARBAGE)]:
             remember(two, value)
-            with pytest.warns(KalosWarning, match=r"dataset: .* cannot be read and is forgotten"):
+            with pytest.warns(KalosWarning, match=r"dataset: .* cannot be read and was deleted"):
                 assert set(kf.list_runs(two)) == {"run", "other"}
             assert "kalos" not in two.info
         kf.rename_run(two, "run", "new")
@@ -278,7 +278,7 @@ class TestInformation:
         """Also entries that this version does not know."""
         kept = {"raters": REMEMBERED["raters"], "later": 5}
         remember(two, {**REMEMBERED, **kept})
-        with pytest.warns(KalosWarning, match="'load', 'renaming', 'handing_over' in the information"):
+        with pytest.warns(KalosWarning, match="'load', 'renaming', 'handing_over' in the info"):
             kf.list_runs(two)
         assert two.info["kalos"] == {**kept, "rater_facts": REMEMBERED["rater_facts"]}
 

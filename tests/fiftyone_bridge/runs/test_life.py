@@ -39,7 +39,7 @@ FULL = OperationFailure("no room", explaining.OUT_OF_DISK_SPACE)
 NO_ROOM = "the disk of the database is full"
 RESTARTED = "the database was restarted meanwhile"
 LOST = f"{RESTARTED}, and may have lost the last"
-CUT_OFF = "was cut off half-way"
+CUT_OFF = "was interrupted"
 SOMEBODY = "another process is changing runs"
 
 
@@ -135,7 +135,7 @@ class TestKilled:
         dataset.reload()
         assert len(dataset) == 7
         assert dataset.has_field("cid")
-        with pytest.warns(KalosWarning, match=f"{CUT_OFF}; what it left is removed first"):
+        with pytest.warns(KalosWarning, match=f"{CUT_OFF}; its partial data is removed first"):
             done = load(path, dataset)
         assert (done.added_samples, len(dataset)) == (1, 7)
         assert kf.rater_fields(dataset) == {"cid": "cid"}
