@@ -1,4 +1,4 @@
-"""What a ranking of detectors is told: who they are, and under which references they are ranked."""
+"""Settings of a ranking of detectors: the detectors, and the references under which they are ranked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kalos_core.ranking.accumulator import METHODS, AgreedShares
 from kalos_core.ranking.skew import Skew
 
 BERKELEY = 33
-"""Thresholds of the Berkeley evaluation unless others are asked for."""
+"""Default number of thresholds of the Berkeley evaluation."""
 
 
 def _fields(given: Any, _: str) -> list[str]:
@@ -28,7 +28,7 @@ def _fields(given: Any, _: str) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class DetectorRunSettings(ConsensusRunSettings):
-    """How detectors are ranked: score maps on pixels, or models on objects."""
+    """Settings for the ranking of score maps by pixels, or of models by objects."""
 
     detectors: Annotated[
         str | Sequence[str],
@@ -86,7 +86,7 @@ class DetectorRunSettings(ConsensusRunSettings):
     seed: Seed = 0
 
     def for_maps(self) -> dict[str, Any]:
-        """What follows from whether contours and boundaries are looked for."""
+        """Return the defaults that depend on whether contours and boundaries are evaluated."""
         return {
             "tolerance": (TOLERANCE if self.contours else 0.0) if self.tolerance is None else self.tolerance,
             "thin": self.contours if self.thin is None else self.thin,
@@ -96,4 +96,4 @@ class DetectorRunSettings(ConsensusRunSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class DetectorRunArguments(DetectorRunSettings, RunArguments):
-    """What `rank_detectors` takes."""
+    """Arguments of `rank_detectors`."""
