@@ -1,4 +1,4 @@
-"""What is shown of a run on image-level labels: figures, each with its finding."""
+"""Figures of a run on image-level labels, each with its finding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kalos_core.report import Block, labels
 from kalos_core.text import shown
 
 FEW_ANSWERS = 3
-"""Answers an image below which raters cannot be told apart."""
+"""Minimum answers per image to distinguish the skills of raters."""
 
 
 def figures(
@@ -26,11 +26,15 @@ def figures(
     team_question: str | None = None,
     rater: str | None = None,
 ) -> dict[str, Part]:
-    """``kappas``, ``concepts``, ``accuracy``; ``rejection`` and ``teams``, on a question, of a run that has them.
+    """Return the figures of a run.
 
-    ``curve`` and ``cohen`` of a question that has a curve (the first), and ``independence`` where images have different
-    numbers of answers; ``images``: those of `disputed_images`, if given. ``skill`` and ``confusion``, of a rater or of
-    all, on the question or the first, of a run that estimated who is right.
+    - ``kappas``, ``concepts`` and ``accuracy``;
+    - ``images``, if `images` from `disputed_images` are given;
+    - ``rejection``, and ``teams`` on `team_question`, if the run has them;
+    - ``curve`` and ``cohen`` of `question` (by default the first with a curve), and ``independence`` if images have
+      different numbers of answers;
+    - ``skill`` and ``confusion`` on `question` (by default the first), of `rater` or of all raters, if the run
+      estimated who is right.
     """
     details = run.details
     parts = {
@@ -40,7 +44,7 @@ def figures(
     }
     if images is not None:
         parts["images"] = _images(run, images)
-    if details.rejection is not None:  # where nothing is, there is nothing to see but the title
+    if details.rejection is not None:  # only a title if no answer was rejected
         some = len(details.rejection)
         parts["rejection"] = Part.of(details.rejection) if some else Part(rejection_title(details.rejection))
     if details.teams is not None:
@@ -68,7 +72,7 @@ def _images(run: LabelRun, images: Sequence[DisputedImage]) -> Part:
 
 
 def breaches_text(metrics: Mapping[str, Any]) -> str:
-    """Who broke a group most often; "" where nobody did."""
+    """Describe which raters broke a group most often; "" if none did."""
     if not metrics["breaches"]:
         return ""
     who = ", ".join(f"{shown(entry['rater'])} {entry['answers']:,}" for entry in metrics["breaches_by_rater"][:3])
@@ -76,7 +80,7 @@ def breaches_text(metrics: Mapping[str, Any]) -> str:
 
 
 def truth_doubts(run: LabelRun, found: LabelTruth) -> Iterator[str]:
-    """Reasons not to use the estimated labels of a question."""
+    """Return reasons not to use the estimated labels of a question."""
     if run.metrics["answers"] < FEW_ANSWERS * run.metrics["images"]:
         yield (
             f"Fewer than {FEW_ANSWERS} answers an image: raters can hardly be told apart; take the majority, and "
@@ -95,7 +99,7 @@ def truth_doubts(run: LabelRun, found: LabelTruth) -> Iterator[str]:
 
 
 def _over_what(metrics: Mapping[str, Any]) -> str:
-    """What a run is over, how much is in dispute, and what is left out."""
+    """Describe the data of a run, the images in dispute, and the rejected answers."""
     text = (
         f"{number_of(metrics['answers'], 'answer')} of {number_of(len(metrics['raters']), 'rater')} to "
         f"{number_of(metrics['images'], 'image')}; {number_of(metrics['disputed'], 'is', 'are')} in dispute: to some "
@@ -108,7 +112,7 @@ def _over_what(metrics: Mapping[str, Any]) -> str:
 
 
 def _how_sure(run: LabelRun, question: str) -> str:
-    """Where the estimated labels are, and how sure they are."""
+    """Describe where the estimated labels are stored, and their mean confidence."""
     (entry,) = (entry for entry in run.metrics["truth"] if entry["question"] == question)
     where = f"The likeliest label of each image is in {run.names.truth}, {percent_text(entry['sure'])} sure in the mean"
     tied = f"; {number_of(entry['tied'], 'is tied and has', 'are tied and have')} none" if entry["tied"] else ""
@@ -116,7 +120,7 @@ def _how_sure(run: LabelRun, question: str) -> str:
 
 
 def drawn(run: LabelRun) -> Iterator[Block]:
-    """The same as a report draws them."""
+    """Return the same figures as blocks of a report."""
     details = run.details
     yield labels.questions(details.agreement)
     yield labels.concepts(details.majority)
