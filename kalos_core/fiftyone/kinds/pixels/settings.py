@@ -1,4 +1,4 @@
-"""What an agreement about pixels is told: how masks are read, and what is compared besides."""
+"""Settings of agreement about pixels: how masks are read, and what else is compared."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kalos_core.pixels.stored import IgnoreValue
 
 @dataclass(frozen=True, kw_only=True)
 class PixelRunSettings(Settings):
-    """How masks are compared.
+    """Settings for the comparison of masks.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class PixelRunSettings(Settings):
 
 @dataclass(frozen=True)
 class PixelRunArguments(PixelRunSettings, Selection):
-    """What `compute_pixel_agreement` takes: the settings, which masks are read, and who is told of progress."""
+    """Arguments of `compute_pixel_agreement`: the settings, the masks to read, and a progress callback."""
 
     _: KW_ONLY
     progress: Progress | bool | None = None

@@ -1,4 +1,4 @@
-"""What an estimate of the truth is told: of what, by which methods, and how raters are matched on objects."""
+"""Settings of an estimate of the ground truth: pixels or objects, methods, and how raters are matched on objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kalos_core.similarity.fitting import ComparedBy
 
 @dataclass(frozen=True, kw_only=True)
 class ConsensusRunSettings(Settings):
-    """How raters are matched on objects, and what becomes of the units."""
+    """Settings for matching raters on objects, and for turning units into a consensus."""
 
     similarity: ComparedBy = None
     threshold: Threshold = 0.5
@@ -53,13 +53,13 @@ class ConsensusRunSettings(Settings):
 
     @property
     def measure(self) -> str:
-        """The name of the similarity, once it is known."""
+        """Name of the similarity, once it is known."""
         return str(self.similarity)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TruthRunSettings(ConsensusRunSettings):
-    """How the truth is estimated, of pixels or of objects.
+    """Settings for the estimate of the ground truth, of pixels or of objects.
 
     Examples
     --------
@@ -93,4 +93,4 @@ class TruthRunSettings(ConsensusRunSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class TruthRunArguments(TruthRunSettings, RunArguments):
-    """What `estimate_truth` takes."""
+    """Arguments of `estimate_truth`."""
