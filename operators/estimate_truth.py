@@ -105,7 +105,7 @@ def _skills(run: TruthRun) -> str:
     found: Any = next(iter(run.details.truths.values()))
     if getattr(found, "estimate", None) is None:
         return ""
-    count = f"{found.overruled:,} are decided otherwise than most of their raters say{found.estimate.doubts}"
+    count = f"{found.overruled:,} are decided against most of their raters{found.estimate.doubts}"
     return f"\n\n- {kf.figures_of(run)['skill'].title}.\n- {count}."
 
 

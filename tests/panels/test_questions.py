@@ -184,7 +184,7 @@ def test_rankings_lead_to_what_references_answered_differently(answered: fo.Data
     assert shown["title"] == "net is best under all 4 references; they give one ranking"
     concordance = shown["figures"][-1]["title"]
     assert concordance.startswith("Rankings are concordant under 0 of 6 pairs of references")
-    assert "Left out under some reference, which finds them nowhere or everywhere: owl" in shown["over"]
+    assert "Left out under references that find them in no or in all images: owl" in shown["over"]
     assert shown["references"] == [*RATERS, "majority"]
     shown = panel.choose(measure="EER").record["shown"]
     found = [[cell["rank"] for cell in row] for row in shown["cells"]]

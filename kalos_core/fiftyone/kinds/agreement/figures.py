@@ -11,7 +11,7 @@ from kalos_core.fiftyone.runs.table import Maker, Part
 from kalos_core.figures.agreement import alpha_histogram, alpha_scale
 from kalos_core.figures.classes import left_out
 
-OF_ALL = "Of all labels: the filter does not apply to this figure."
+OF_ALL = "This figure shows all labels: the filter does not apply to it."
 
 
 def figures(run: AgreementRun, part: NarrowedAgreement | None = None) -> dict[str, Maker]:

@@ -38,12 +38,14 @@ class NextRunSettings(NextSettings):
     """Settings of `next_to_rate`: which images to find, whether to write their order, and how to tag them."""
 
     write: Annotated[
-        bool, Option("Write their order on the samples", "Into a field of the run, by which the grid can be sorted.")
+        bool, Option("Write their order on the samples", "A field of the run, by which the grid can be sorted.")
     ] = False
     tag: Annotated[
         str | None,
         Option(
-            "Tag these samples, too", "To find or assign them by; it stays when the run is deleted.", check=_check_tag
+            "Tag these samples, too",
+            "The tag helps to find or assign them; it stays when the run is deleted.",
+            check=_check_tag,
         ),
     ] = None
 

@@ -66,7 +66,7 @@ class AgreementRunSettings(AgreementSettings):
         bool,
         Option(
             "Compare boundaries",
-            "How far the outlines of the same object by two raters are apart, in pixels, where the similarity compares "
+            "Distances in pixels between the outlines of the same object by two raters. The similarity must compare "
             "polygons or masks.",
         ),
     ] = False
@@ -75,8 +75,8 @@ class AgreementRunSettings(AgreementSettings):
         Attributes,
         Option(
             "Attributes",
-            "What raters said of the same object besides its class: names, or name to metric, or name to values from "
-            "lowest to highest.",
+            "Values that raters gave the same object in addition to its class: names, or name to metric, or name to "
+            "values from lowest to highest.",
             type="names, or mapping",
             check=attribute_records,
         ),

@@ -50,7 +50,7 @@ class ConvergenceRunSettings(CeilingSettings):
     tags: Annotated[
         bool,
         Option(
-            "An interval for each sample tag, too", "Also of the images with each tag, in subsets of as large a share."
+            "An interval for each sample tag, too", "Also for the images with each tag, in subsets of the same share."
         ),
     ] = False
 

@@ -46,7 +46,7 @@ def figures(run: DetectorRun, detector: str | None = None, reference: str | None
         parts["under"] = Part.of(found, "reference", reference=under)
         parts["correlations"] = Part.of(found, "correlations")
     if boundaries is not None:
-        note = f"The best F1 of each image is in the field `{run.names.f1}`, of the detector that is best over all."
+        note = f"The field `{run.names.f1}` holds the best F1 of each image, for the detector that is best over all."
         parts["boundaries"] = Part.of(boundaries, note=note)
     return parts
 

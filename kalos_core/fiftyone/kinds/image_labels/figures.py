@@ -83,38 +83,41 @@ def truth_doubts(run: LabelRun, found: LabelTruth) -> Iterator[str]:
     """Return reasons not to use the estimated labels of a question."""
     if run.metrics["answers"] < FEW_ANSWERS * run.metrics["images"]:
         yield (
-            f"Fewer than {FEW_ANSWERS} answers an image: raters can hardly be told apart; take the majority, and "
+            f"Fewer than {FEW_ANSWERS} answers per image: raters can hardly be told apart. Use the majority, and "
             "decide what is open."
         )
     if found.overturned:
         have = number_of(found.overturned, "image has", "images have")
         yield (
-            f"Do not use it: {have} another label than all of the raters gave: classes were probably taken for one "
-            "another, as there are too few images, or too few of a class."
+            f"Do not use it: {have} a label that none of the raters gave. Classes were probably confused with each "
+            "other, because there are too few images, or too few of a class."
         )
     if found.errs_together:
         yield TOO_SURE
     if not found.converged:
-        yield "Not settled: the estimation was ended before its numbers stood still."
+        yield "Not converged: the estimation was stopped before its values settled."
 
 
 def _over_what(metrics: Mapping[str, Any]) -> str:
     """Describe the data of a run, the images in dispute, and the rejected answers."""
     text = (
         f"{number_of(metrics['answers'], 'answer')} of {number_of(len(metrics['raters']), 'rater')} to "
-        f"{number_of(metrics['images'], 'image')}; {number_of(metrics['disputed'], 'is', 'are')} in dispute: to some "
-        f"question fewer than {percent_text(metrics['quorum'])} gave the leading answer."
+        f"{number_of(metrics['images'], 'image')}; {number_of(metrics['disputed'], 'is', 'are')} in dispute: fewer "
+        f"than {percent_text(metrics['quorum'])} of the raters gave the leading answer to some question."
     )
     if not metrics["rejected"]:
         return text
-    rejected = number_of(metrics["rejected"], "answer is rejected and counts", "answers are rejected and count")
-    return f"{text} {rejected} nowhere."
+    rejected = number_of(metrics["rejected"], "answer is rejected and does", "answers are rejected and do")
+    return f"{text} {rejected} not count."
 
 
 def _how_sure(run: LabelRun, question: str) -> str:
     """Describe where the estimated labels are stored, and their mean confidence."""
     (entry,) = (entry for entry in run.metrics["truth"] if entry["question"] == question)
-    where = f"The likeliest label of each image is in {run.names.truth}, {percent_text(entry['sure'])} sure in the mean"
+    where = (
+        f"The likeliest label of each image is in {run.names.truth}, with a mean confidence of "
+        f"{percent_text(entry['sure'])}"
+    )
     tied = f"; {number_of(entry['tied'], 'is tied and has', 'are tied and have')} none" if entry["tied"] else ""
     return f"{where}{tied}."
 

@@ -30,7 +30,7 @@ class LabelRunSettings(FindingsSettings):
         float,
         Option(
             "An interval is narrow enough at this width",
-            "The running curve says from how many answers on it is.",
+            "The running curve shows how many answers this takes.",
             above=0,
         ),
     ] = 0.1

@@ -107,8 +107,8 @@ def _compared(
     if model.observations is None:
         among = f"only {listed(real.raters)} here" if len(real.raters) < 2 else "this one is not"
         why = Undefined(
-            "Whether generated raters differ as the real ones do is compared where the noise model is fitted on the "
-            f"raters of this data set, two or more: {among}"
+            "Generated raters are compared with the real ones only if the noise model is fitted to two or more raters "
+            f"of this data set: {among}"
         )
         return why, why
     permutations = int(np.clip(IMAGES_DRAWN // max(len(real.images), 1), 99, MOST_PERMUTATIONS))

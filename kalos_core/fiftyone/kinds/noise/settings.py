@@ -68,7 +68,7 @@ class NoiseArguments(LabelSelection):
         ClassSource | str,
         Option(
             "Which classes are mistaken",
-            "Which classes are taken for one another.",
+            "Source of the classes that are confused with each other.",
             choices=CLASS_SOURCES,
             type="name or ClassSource",
             check=_named(CLASS_SOURCES),
@@ -95,7 +95,7 @@ class NoiseArguments(LabelSelection):
         FalsePositiveSource | str,
         Option(
             "Where annotations are added",
-            "Where annotations are added that are of no object.",
+            "Source of the positions of false positives.",
             choices=FALSE_POSITIVE_SOURCES,
             type="name or FalsePositiveSource",
             check=_named(FALSE_POSITIVE_SOURCES),

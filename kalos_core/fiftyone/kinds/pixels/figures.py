@@ -51,7 +51,7 @@ def over_what(run: PixelRun, category: str) -> str:
     alone = classes[category].alone
     if not alone:
         return f"{text}."
-    return f"{text}; {number_of(alone, 'image of one rater counts', 'images of one rater count')} for nothing."
+    return f"{text}; {number_of(alone, 'image with one rater is', 'images with one rater are')} not counted."
 
 
 def drawn(run: PixelRun) -> Iterator[Block]:

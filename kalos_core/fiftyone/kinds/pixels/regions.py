@@ -25,7 +25,7 @@ NOTHING = ""
 
 def region_fields(names: RunNames) -> dict[str, FieldArguments]:
     """Return path -> declaration of the fields of regions."""
-    about = f"Where raters differ most about pixels, of the run {names.key!r}"
+    about = f"Regions where raters differ most about pixels, of the run {names.key!r}"
     path = f"{names.regions}.detections"
     return {
         names.regions: label_field(fo.Detections, about, {DISPUTED: names.key}),

@@ -42,7 +42,7 @@ def _over_what(run: RankingRun) -> str:
         named = ", ".join(names_shown(alone[:5], MOST_LETTERS)) + (
             f" and {len(alone) - 5:,} more" if len(alone) > 5 else ""
         )
-        text += f" Left out under some reference, which finds them nowhere or everywhere: {named}."
+        text += f" Left out under references that find them in no or in all images: {named}."
     return text
 
 

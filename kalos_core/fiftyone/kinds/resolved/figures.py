@@ -17,7 +17,7 @@ from kalos_core.report import Block, synthetic
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-ORIGINS = {"agreed": "Raters agree", **DECISIONS, **LABEL_DECISIONS, "undecided": "Undecided: what most have"}
+ORIGINS = {"agreed": "Raters agree", **DECISIONS, **LABEL_DECISIONS, "undecided": "Undecided: the majority"}
 
 
 def figures(run: ResolvedRun) -> dict[str, Part]:

@@ -45,7 +45,7 @@ def figures(run: TruthRun, consensus: str | None = None, rater: str | None = Non
     name = next(iter(truths)) if consensus is None else consensus
     found, more = lookup(truths, name, "consensus"), dict[str, Part]()
     if not raters:
-        return {"against": Part(f"Against {shown(name)}: raters without names over the images cannot be compared")}
+        return {"against": Part(f"Against {shown(name)}: raters without names across images cannot be compared")}
     if isinstance(found, CountedTruth):
         part = Part.of(found.performance, note=_who_stands_out(run) if WITHOUT_OUTLIERS in name else "")
     else:
@@ -62,7 +62,7 @@ def consensus_title(metrics: Mapping[str, Any], truths: Mapping[str, Any]) -> st
     """Describe the size of the estimates, and how much it depends on the method."""
     if metrics["of"] == "objects":
         name, found = next(iter(truths.items()))
-        of = f"of {number_of(sum(found.counts.values()), 'thing')} that anybody annotated"
+        of = f"of {number_of(sum(found.counts.values()), 'annotated unit')}"
         return f"{number_of(found.counts['kept'], f'{of} is an object', f'{of} are objects')} at {name}"
     pixels = {name: found.pixels for name, found in truths.items()}
     least, most = min(pixels, key=lambda name: pixels[name]), max(pixels, key=lambda name: pixels[name])
@@ -89,20 +89,19 @@ def truth_doubts(estimate: LabelTruth) -> Iterator[str]:
     if estimate.overturned:
         have = number_of(estimate.overturned, "has", "have")
         yield (
-            f"Do not use it: {have} another class than all their raters gave, or none: classes were probably taken "
-            "for one another."
+            f"Do not use it: {have} a class that none of their raters gave, or no class. Classes were probably "
+            "confused with each other."
         )
     if estimate.errs_together:
         yield TOO_SURE
     if not estimate.converged:
-        yield "Not settled: the estimation was ended before its numbers stood still."
+        yield "Not converged: the estimation was stopped before its values settled."
 
 
 def _how_estimated(run: TruthRun, overruled: int) -> str:
     return (
         "Who is right is estimated: the confidence of a label is the probability that it is an object of its class, "
-        f"{run.names.existence} that of any. {number_of(overruled, 'is', 'are')} decided otherwise than most of "
-        "their raters say."
+        f"{run.names.existence} that of any. {number_of(overruled, 'is', 'are')} decided against most of their raters."
     )
 
 
@@ -112,7 +111,7 @@ def _who_stands_out(run: TruthRun) -> str:
     found = [", ".join(names) or "nobody" for names in outliers.values()]
     if len(run.metrics["classes"]) > 1:
         found = [f"{names} ({name})" for names, name in zip(found, outliers, strict=True)]
-    return f"Over all images stand out, and are left out: {'; '.join(found)}."
+    return f"Outlying raters over all images, who are left out: {'; '.join(found)}."
 
 
 def _object_title(raters: Sequence[str], shares: NDArray[np.float64]) -> str:
@@ -129,7 +128,7 @@ def drawn(run: TruthRun) -> Iterator[Block]:
     raters, (name, found) = run.metrics["raters"], next(iter(run.details.truths.items()))
     before = f"Against {plain(name)}: "
     if not raters:
-        yield Text(f"{before}raters without names over the images cannot be compared", soft=True)
+        yield Text(f"{before}raters without names across images cannot be compared", soft=True)
     elif isinstance(found, CountedTruth):
         yield masks.against(found.performance, "against", before)
     else:
