@@ -110,7 +110,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
     ],
     ("estimate_truth", "masks"): [
         ({"methods": []}, "Choose at least one"),
-        ({"methods": ["best"]}, "'best' is no way to estimate a truth"),
+        ({"methods": ["best"]}, "'best' is not a method to estimate a truth"),
     ],
     ("estimate_truth", "boxes"): [(THREE | {"quorum": text}, "quorum: expected") for text in ("half", "0", "1.5", "")],
     ("rank_detectors", "masks"): [
