@@ -338,7 +338,7 @@ def add_similarity_field(ctx: Context, inputs: types.Object, fitting: Sequence[s
         label="Similarity",
     )
     if chosen not in fitting:
-        text = f"Not every label has what {chosen} compares; choose one of {', '.join(fitting)}"
+        text = f"Not every label can be compared by {chosen}; choose one of {', '.join(fitting)}"
         widgets.refuse(similarity, text)
     return chosen
 
