@@ -29,7 +29,7 @@ SIZES = ("Images", "Label convergence", "95 % interval")
 
 class EstimateConvergence(base.Analysis[ConvergenceRun]):
     NAME, LABEL = "estimate_convergence", "Estimate label convergence"
-    DESCRIPTION = "Find the mAP that no model can be expected to pass, given how the raters differ"
+    DESCRIPTION = "Find the mAP that no model can be expected to exceed, given how the raters differ"
     ICON, RESULT = "/assets/convergence.svg", "Label convergence"
 
     DELEGATED_FROM = 10_000_000  # images times subsets: about a minute
