@@ -65,9 +65,9 @@ class Action(foo.Operator):
     `add_inputs`, and does its work in `execute`. An operator that calls `run` is `STREAMED`. `FUNCTION` is the name of
     the called function, if it differs from `NAME`, and `KEY_NAME` the name of its key argument.
 
-    `ask` adds inputs for the options of the function. `HIDDEN` maps a switch of the form to the options that it hides,
-    `OVERRIDES` maps an option to declarations that the form replaces, and `TYPED` maps an option that is typed as text
-    to the function that reads it.
+    `ask` adds inputs for the options of the function. `HIDDEN` maps a switch of the form to the options that it hides.
+    `OVERRIDES` maps an option to declarations that the form replaces. `TYPED` maps an option that is typed as text to
+    the function that reads it.
     """
 
     NAME = LABEL = DESCRIPTION = ICON = RESULT = ""
@@ -308,7 +308,7 @@ class Analysis(Action, Generic[RunOfKind]):
     def add_model(self, ctx: Context, inputs: types.Object, name: str, about: str, needs: str) -> None:
         """Add a switch to estimate who is right, and a choice of models."""
         if widgets.is_on(ctx, inputs, ESTIMATE, label="Estimate who is right, and how sure", description=about):
-            label = "How raters are taken to answer"
+            label = "Model of how raters answer"
             self.ask(ctx, inputs, name, default="confusion", label=label, description=needs)
 
     def selection(self, ctx: Context) -> kf.Selection:

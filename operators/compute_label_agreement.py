@@ -33,7 +33,7 @@ REJECT_HELP = "Before anything is computed. The remaining answers agree better b
 REJECTING = ("reject_broken", "most_breaches", "least_accuracy")
 
 MOST_ROWS = 20
-"""Most questions in the summary, those with the lowest agreement."""
+"""Maximum number of questions in the summary, those with the lowest agreement."""
 
 HEAD = (
     "Question",
@@ -93,7 +93,7 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[LabelRun]):
         f = run.metrics
         found = run.details.agreement
         order = np.argsort(found.free_marginal, kind="stable")[:MOST_ROWS]
-        head = [*HEAD, "Undefined, as"] if found.reason.any() else HEAD
+        head = [*HEAD, "Reason if undefined"] if found.reason.any() else HEAD
         table = widgets.table(head, [_row(found, index) for index in order])
         more = len(found) - len(order)
         parts, images = kf.figures_of(run), number_of(f["images"], "image")

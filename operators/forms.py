@@ -29,17 +29,17 @@ READ = {entry.name: entry for entry in kf.Selection.declared()}
 """Options that select the labels to read."""
 
 SIMILARITY_HELP = {
-    "box_iou": "shared area over joint area",
-    "box_giou": "as IoU, and how far apart where nothing is shared",
+    "box_iou": "intersection over union of the boxes",
+    "box_giou": "like IoU, but also measures the gap between boxes that do not overlap",
     "centroid_box": "distance of the centres over the diagonal of the larger box",
-    "polygon_iou": "exact shared area over joint area",
-    "polygon_giou": "as IoU, and how far apart where nothing is shared",
-    "mask_iou": "shared pixels over joint pixels",
+    "polygon_iou": "exact intersection over union of the areas",
+    "polygon_giou": "like IoU, but also measures the gap between polygons that do not overlap",
+    "mask_iou": "intersection over union of the pixels",
     "centroid": "distance of the centres of area over the diagonal of the image",
-    "pose": "mean distance of joints; one that only one rater sees counts in full",
-    "oks": "the COCO measure: forgives more on large objects",
-    "volume_iou": "shared volume over joint volume",
-    "cuboid_iou": "shared volume over joint volume, rotation and all",
+    "pose": "mean distance of joints; a joint that only one rater sees counts in full",
+    "oks": "the COCO measure, which is more tolerant on large objects",
+    "volume_iou": "intersection over union of the volumes",
+    "cuboid_iou": "intersection over union of the volumes, including rotation",
 }
 
 

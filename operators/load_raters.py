@@ -99,7 +99,7 @@ class LoadRaters(base.Action):
         targets = (NEW, CURRENT) if ctx.dataset is not None else (NEW,)
         widgets.add_radio(inputs, "target", targets, default=NEW, label="Load into")
         if ctx.params.get("target") != CURRENT:
-            name = inputs.str("dataset_name", label="Its name", description="Empty: a generated name")
+            name = inputs.str("dataset_name", label="Name of the data set", description="Empty: a generated name")
             widgets.check(name, lambda: _new_name(ctx.params))
 
     def _add_more(self, ctx: Context, inputs: types.Object) -> None:

@@ -21,7 +21,7 @@ from .widgets import Context
 USUAL = ["any", "0.5", "0.75"]
 
 MOST_COLUMNS = 8
-"""Most references in the table of the summary; the panel shows all."""
+"""Maximum number of references in the table of the summary; the panel shows all."""
 
 
 MATCHING = 4

@@ -72,5 +72,5 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
         if f["skipped_images"]:
             counted += f"; {number_of(f['skipped_images'], 'image')} without scores are left out"
         drawn = any(ranking.sureness for ranking in details.rankings.values())
-        beside = "rank, and share of replicates in which best; before it the 95 % interval" if drawn else "the rank"
+        beside = "rank, and share of replicates with the best rank; before them 95 % intervals" if drawn else "the rank"
         return "\n\n".join([*parts, f"{counted}. In brackets: {beside}."])

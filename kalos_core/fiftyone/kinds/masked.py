@@ -119,7 +119,7 @@ FULL = 255
 class MapFiles:
     """Files of one run, in a `folder` of `kalos_core.fiftyone.runs.upkeep.new_folder` with a folder for each field.
 
-    Maps are not stored in the database: a map of 2,048 x 2,048 pixels slows down each access to its sample, and many
+    Maps are not stored in the database. A map of 2,048 x 2,048 pixels slows down each access to its sample, and many
     of them exceed the size limit of a sample. FiftyOne reads a file only when it is shown.
     """
 

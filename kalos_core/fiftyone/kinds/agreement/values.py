@@ -73,9 +73,9 @@ def queue_index(names: RunNames) -> list[str]:
 def _queue_values(agreement: Agreement, names: RunNames) -> Values:
     """Return the values of queue fields: units in the order of `disputes`, open decisions, and no decisions yet.
 
-    An entry holds the number of its ``unit``, the number of the first unit that is decided ``together`` with it, its
-    ``classes``, the ``raters`` who contradict the majority, and its ``state``. Without a majority, ``raters`` are all
-    raters who were assigned.
+    An entry holds the number of its ``unit``, its ``classes`` and its ``state``. ``together`` is the number of the
+    first unit that is decided together with it. ``raters`` are those who contradict the majority, or without a
+    majority, all assigned raters.
     """
     found = disputes(agreement)
     order = np.argsort(found.image, kind="stable")

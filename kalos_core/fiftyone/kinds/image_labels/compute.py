@@ -44,8 +44,8 @@ def compute_label_agreement(samples: Any, run_key: str, settings: LabelRunArgume
       `Classification` if all labels exclude each other, else `Classifications`;
     - ``<key>_tied``: labels without a majority;
     - with ``truth``: ``<key>_truth``, the likeliest labels given the skill of each rater, with their probability as
-      confidence (none if several are equally likely), and ``<key>_confidence``, the confidence of the least certain
-      question of the image.
+      confidence (none if several are equally likely);
+    - with ``truth``: ``<key>_confidence``, the confidence of the least certain question of the image.
 
     An answer is in dispute if the leading answer to a question on an image has less than the quorum. Answers in
     dispute are units in the queue of decisions: `next_dispute`, `disputed_units`, `decide` and `resolved` take the key

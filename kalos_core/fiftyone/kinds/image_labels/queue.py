@@ -20,9 +20,9 @@ from kalos_core.results import plain_values
 def queue_values(found: LabelFindings, names: RunNames, settings: LabelRunSettings) -> dict[str, Iterable[Any]]:
     """Return field -> (I,) values: undecided answers in dispute by the quorum of a run, lowest agreement first.
 
-    An entry holds the number of its ``unit``, its id (``label``), the ``question``, its ``classes``, the ``raters``
-    who contradict the majority, the ``assigned`` raters with the label that each has ``given`` (None for none), how
-    far each grade is ``apart`` from the mean of the others, and its ``state``.
+    An entry holds the number of its ``unit``, its id (``label``), the ``question``, its ``classes``, and its ``state``.
+    ``raters`` are those who contradict the majority. ``assigned`` and ``given`` list the assigned raters and their
+    labels (None for no label). ``apart`` lists the difference of each grade from the mean of the others.
     """
     table, queue = found.table, list[list[dict[str, Any]]]([] for _ in found.table.items)
     levels = {**numbered_levels(table), **question_levels(table, settings.metric, settings.order)}

@@ -43,10 +43,10 @@ def inject_noise(samples: Any, run_key: str, settings: NoiseArguments) -> NoiseR
     attributes: ``<run_key>``, the event that made it ("shift", "addition", "split", "merge", "wrong_class", or
     "unchanged"), and ``<run_key>_match``, the ids of its labels in the reference.
 
-    Synthetic labels and labels of the reference have three lists in the same order: their events in
-    ``<run_key>_all``, the outcome of each event in ``<run_key>_outcomes`` ("done", "lost", "impossible"), and the field
-    of the rater in ``<run_key>_fields``. Nothing else of the reference is changed. The sample field
-    ``<run_key>_changes`` counts the events of an image other than shifts. Deleting the run removes all of these.
+    Synthetic labels and labels of the reference have three lists in the same order. ``<run_key>_all`` lists their
+    events, ``<run_key>_outcomes`` the outcome of each event ("done", "lost", "impossible"), and ``<run_key>_fields``
+    the field of the rater. Nothing else of the reference is changed. The sample field ``<run_key>_changes`` counts the
+    events of an image other than shifts. Deleting the run removes all of these.
 
     The reference is a rater or a label field: Detections with or without masks, or Polylines. Other analyses take the
     new fields as raters:

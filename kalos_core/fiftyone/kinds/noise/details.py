@@ -23,13 +23,13 @@ from kalos_core.noise.experiments import SignalLossTable, signal_loss_table
 from kalos_core.results import plain_values
 
 MOST_DRAWS, ANNOTATIONS_DRAWN = 10, 100_000
-"""Most repetitions of generating all raters to compare them with real ones, and annotations over all of them."""
+"""Maximum number of times that all raters are generated for the comparison with real ones, and of annotations."""
 
 RATERS_OF_LOSS = 5
 """Raters generated at each magnitude of the paper's table, as in the paper; fewer for many annotations."""
 
 MOST_PERMUTATIONS, IMAGES_DRAWN = 999, 5_000_000
-"""Most permutations of the goodness-of-fit tests, and images over all permutations."""
+"""Maximum number of permutations of the goodness-of-fit tests, and of images over all permutations."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from kalos_core.report import Block, Text, masks
 from kalos_core.text import plain, shown
 
 MOST_CLASSES = 6
-"""Most classes with figures in a report."""
+"""Maximum number of classes with figures in a report."""
 
 
 def figures(run: PixelRun, category: str | None = None) -> dict[str, Part]:

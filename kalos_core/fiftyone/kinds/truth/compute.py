@@ -53,7 +53,7 @@ SHARE_OF_OUTLIERS = 0.3
 """Fraction of the work completed when the outlying raters over all images are known."""
 
 MOST_NOTES = 100
-"""Most notes on single images to keep."""
+"""Maximum number of notes on single images."""
 
 
 @takes(TruthRunArguments)
@@ -65,8 +65,8 @@ def estimate_truth(samples: Any, run_key: str, settings: TruthRunArguments) -> T
 
     For objects, the run matches raters and writes a label field for each quorum. The confidence of a label is the share
     of the assigned raters who annotated it, and ``<run_key>_match`` lists the ids of its source labels. With a `model`
-    of who is right, the confidence is the probability of the label, ``<run_key>_existence`` is the probability that it
-    is an object of any class, and ``<run_key>_against`` names the raters who missed it or gave it another class.
+    of who is right, the confidence is the probability of the label. ``<run_key>_existence`` is then the probability
+    that it is an object of any class. ``<run_key>_against`` names the raters who missed it or gave it another class.
 
     A field of objects can be the ``gt_field`` of FiftyOne's ``evaluate_detections``. FiftyOne's COCO exporter writes
     the confidence as score, and so does ``write_coco(consensus.annotations, path, consensus.fields())`` of

@@ -15,7 +15,7 @@ from kalos_core.nominal import LabelTruth
 class ObjectTruth:
     """Numbers of an `InstanceConsensus`: `counts` by outcome, the mean `score`, and `sensitivity` and `ppv` by rater.
 
-    If the run estimated who is right, `estimate` holds the skill and confusion of each rater, and `overruled` is the
+    If the run estimated who is right, `estimate` holds the skill and confusion of each rater. `overruled` is then the
     number of units that are decided against the majority of their raters.
     """
 
