@@ -108,7 +108,7 @@ def test_who_is_right(answered: fo.Dataset) -> None:
     panel = opened(answered, "Questions").choose(page="Who is right")
     shown, (truth,) = panel.record["shown"], kf.load_details(answered, "judged").details.truth
     assert shown["text"].startswith("The likeliest label of each image is in judged_truth")
-    assert [warning.partition(":")[0] for warning in shown["warnings"]] == ["Fewer than 3 answers an image"]  # 15 of 6
+    assert [warning.partition(":")[0] for warning in shown["warnings"]] == ["Fewer than 3 answers per image"]  # 15 of 6
     ids = np.array(answered.values("id"))
     order = np.lexsort((ids, np.array(answered.values("judged_confidence"))))
     assert samples_of(answered, panel.act("least_sure")) == ids[order].tolist()
