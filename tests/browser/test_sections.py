@@ -58,7 +58,7 @@ OBJECTS: Pages = {
     "Training list": {"": ""},
     "Guideline": {"": ""},
     "Results": {"": "Hand over"},
-    "Runs": {"List": "All runs, the newest first", "Compare": "There is only one analysis"},
+    "Runs": {"List": "All runs, newest first", "Compare": "There is only one analysis"},
 }
 
 MASKS: Pages = {

@@ -123,7 +123,7 @@ def test_who_is_right(answered: fo.Dataset) -> None:
     run = kf.compute_label_agreement(answered, "confused", raters=RATERS, bootstrap=0, truth="confusion")
     assert run.details.truth[0].overturned == 2
     warnings = opened(answered, "Questions").choose(page="Who is right").record["shown"]["warnings"]
-    assert any(said.startswith("Do not use it: 2 images have another label") for said in warnings)
+    assert any(said.startswith("Do not use it: 2 images have a label that none") for said in warnings)
 
 
 # ---- the next form is filled in as the run was made ----
