@@ -1,4 +1,4 @@
-"""The plugin's entry point. FiftyOne runs this file again on every look-up of operators: it stays this small."""
+"""Entry point of the plugin, kept small because FiftyOne runs it on every look-up of operators."""
 
 
 def register(plugin):
@@ -9,10 +9,10 @@ def register(plugin):
 
     folder = os.path.dirname(os.path.abspath(__file__))
     try:
-        import kalos_core  # an installed copy serves plugin and notebooks alike
+        import kalos_core  # an installed copy, shared with notebooks
     except ImportError:
         with add_sys_path(folder):
-            import kalos_core  # else the one beside this file
+            import kalos_core  # else the copy next to this file
 
     with open(os.path.join(folder, "fiftyone.yml"), encoding="utf-8") as manifest:
         if f"version: {kalos_core.__version__}\n" not in manifest.read():

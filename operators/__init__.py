@@ -1,4 +1,4 @@
-"""One file per user action: a form, one call into `kalos_core.fiftyone`, an output."""
+"""Operators, one file per user action: a form, one call into `kalos_core.fiftyone`, and an output."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -12,7 +12,7 @@ from .base import PLUGIN
 
 
 def register(plugin: Any) -> None:
-    """Register the operators of all files. Classes without a name are what several of them share."""
+    """Register the operators of all files, except base classes, which have no name."""
     guard_operators(f"{PLUGIN}/")
     for file in iter_modules(__path__):
         module = import_module(f".{file.name}", __name__)

@@ -1,4 +1,4 @@
-"""The panel for a data set that was just loaded."""
+"""Operator that opens the panel for a data set that was just loaded."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ JUST_LOADED: set[str] = set()
 
 
 class AfterLoad(foo.Operator):
-    """What the App asks whenever it has opened a data set: a panel that was opened before is gone by then."""
+    """Operator that the App calls after opening a data set, which closes panels that were open before."""
 
     @property
     def config(self) -> foo.OperatorConfig:

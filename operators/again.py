@@ -1,4 +1,4 @@
-"""The form of an operator, filled in as a run was made with it, so that the next differs in what is asked for only."""
+"""Conversion of the settings of a run to the params of its form, to repeat the run with a few changes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -17,19 +17,19 @@ ASKED_OF_LABELS = (
     *("raters", "field", "rater_attribute", "reference", "classes", "min_confidence", "groups", "teams", "truth"),
     *("reject_broken", "most_breaches", "least_accuracy", "quorum", "width", "weights", "metric", "order", "bootstrap"),
 )
-"""What the form of image-level labels asks for, as arguments in Python."""
+"""Python arguments that the form of image-level labels covers."""
 
 ASKED_OF_TRUTH = ("raters", "reference", "classes", "of", "quorum", "model", "similarity", "threshold")
-"""What the form of a truth of objects asks for, as arguments in Python."""
+"""Python arguments that the form of a truth of objects covers."""
 
 
 def form_of_labels(run: Any) -> dict[str, Any]:
-    """The form of image-level labels.
+    """Return the params of the form of image-level labels.
 
     Raises
     ------
     InputError
-        For what the form does not ask for, such as a seed, and names that cannot be typed into it.
+        If the run has arguments that the form does not cover, such as a seed, or names that cannot be typed into it.
     """
     refuse_unasked(run, ASKED_OF_LABELS)
     settings, given = run.settings, selected_in_form(run.selection, "classes", "min_confidence")
@@ -46,12 +46,12 @@ def form_of_labels(run: Any) -> dict[str, Any]:
 
 
 def form_of_truth(dataset: Any, run: Any) -> dict[str, Any]:
-    """The form of a truth of objects.
+    """Return the params of the form of a truth of objects.
 
     Raises
     ------
     InputError
-        For what the form does not ask for, such as a smallest area.
+        If the run has arguments that the form does not cover, such as a smallest area.
     """
     assignment = () if dataset.has_field(ASSIGNED_FIELD) or run.selection.assigned == "auto" else ("assigned",)
     refuse_unasked(run, [*ASKED_OF_TRUTH, *assignment])
@@ -68,14 +68,15 @@ def form_of_truth(dataset: Any, run: Any) -> dict[str, Any]:
 
 
 def _groups(settings: Any) -> dict[str, Any]:
-    """The groups as one types them; nothing where all labels exclude each other."""
+    """Return the groups as typed text; nothing if all labels exclude each other."""
     return {} if settings["groups"] == "label" else {"named": True, "groups": _typed(settings["groups"] or {})}
 
 
 def _levels(settings: Any) -> dict[str, str]:
-    """The metric and the order as one types them.
+    """Return the metric and the order as typed text.
 
-    The form takes an order by question as one of these alone: where all are ordinal, it is told so of each.
+    The form takes an order by question only with a metric by question. If all questions are ordinal, the metric is
+    therefore given for each of them.
     """
     metric, order = settings["metric"], settings["order"] or []
     by_question = isinstance(order, dict)
@@ -89,23 +90,23 @@ def _levels(settings: Any) -> dict[str, str]:
 
 
 def _typed(groups: Mapping[str, Sequence[str]]) -> str:
-    """Names with their labels as one types them."""
+    """Return names with their labels as typed text."""
     return "; ".join(f"{_typed_names([name])}: {_typed_names(of)}" for name, of in groups.items())
 
 
 def _typed_names(names: Sequence[str]) -> str:
-    """Names as one types them; refused where they would be read as others."""
+    """Return names as typed text; refuse names that would be parsed differently."""
     unfit = [name for name in names if name != name.strip() or any(sign in name for sign in ",;:\n")]
     if unfit:
         raise InputError(
-            f"groups: expected names without commas, semicolons and colons, got {unfit[0]!r}: the form cannot take "
-            "them, while kf.compute_label_agreement in Python does"
+            f"groups: expected names without commas, semicolons and colons, got {unfit[0]!r}, which the form cannot "
+            "take; use kf.compute_label_agreement in Python"
         )
     return ", ".join(names)
 
 
 def selected_in_form(selection: kf.Selection, *limits: str) -> dict[str, Any]:
-    """The labels that a run read, as the form of its operator has them, which has these limits."""
+    """Return the selection of a run as params of its form; `limits` are the limits that the form has."""
     given: dict[str, Any] = {"raters": selection.raters}
     if selection.field is not None:
         how = {"storage": BY_ATTRIBUTE, "field": selection.field, "rater_attribute": selection.rater_attribute}
@@ -115,13 +116,13 @@ def selected_in_form(selection: kf.Selection, *limits: str) -> dict[str, Any]:
 
 
 def refuse_unasked(run: Any, asked: Collection[str]) -> None:
-    """That the form would make another run, as it does not ask for all that this one was made with.
+    """Raise an error if a run has arguments that its form does not cover.
 
     Parameters
     ----------
     run : Run
     asked : names
-        Arguments of the function that made it, which the form asks for.
+        Arguments of the function of the run that the form covers.
     """
     function = kf.KINDS[run.kind].operator
     arguments = arguments_of(getattr(kf, function))
@@ -131,6 +132,6 @@ def refuse_unasked(run: Any, asked: Collection[str]) -> None:
     if unasked:
         named = ", ".join(f"{name}={value!r}" for name, value in unasked.items())
         raise InputError(
-            f"run: {run.key!r} was made with {named}, which the form does not ask for: what it makes would be of "
-            f"something else; in Python kf.{function} takes all of it"
+            f"run: {run.key!r} was made with {named}, which the form does not ask for, so its result would differ; "
+            f"use kf.{function} in Python"
         )

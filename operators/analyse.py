@@ -1,4 +1,4 @@
-"""Everything about how raters agree, in one go."""
+"""Operator that makes all runs about the agreement of raters at once."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ from . import base, forms, widgets
 from .widgets import Context
 
 KEY = "first"
-"""The key to propose, if it is free."""
+"""Key to propose, if it is free."""
 
 
 class Analyse(base.Action):
@@ -59,17 +59,17 @@ class Analyse(base.Action):
 
 
 def _settings(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Further arguments of each kind of run; attributes are compared by the agreement."""
+    """Return further arguments of each kind of run; the agreement run compares attributes."""
     settings, attributes = params.get("settings") or {}, params.get("attributes")
     more = {"agreement": {**settings.get("agreement", {}), "attributes": attributes}} if attributes else {}
     return {**settings, **more}
 
 
 def summary(analysis: Analysis, samples: Any) -> dict[str, Any]:
-    """What the runs found, in the sentences of *Overview*; only those that were made for it."""
+    """Summarize the runs of an analysis in the sentences of *Overview*, without runs of other analyses."""
     runs = [run for run in analysis.runs.values() if analysis.key in (run.analysis, run.key)]
     said = [shown(statement.text, None) for statement in kf.overview_of(samples, analysis.key)]
-    *findings, _ = said if len(said) > 1 else [*said, ""]  # the last says what was edited since
+    *findings, _ = said if len(said) > 1 else [*said, ""]  # the last one is about labels that were edited since
     made = ", ".join(kf.KINDS[run.kind].title.lower() for run in runs)
     head = f"**{findings[0]}**" if findings else ""
     rows = "\n".join(f"- {text}" for text in findings[1:])
@@ -79,7 +79,7 @@ def summary(analysis: Analysis, samples: Any) -> dict[str, Any]:
 
 
 def reads_objects(ctx: Context) -> bool:
-    """Whether the form asks which labels of objects to read: not where only others have several raters."""
+    """Return whether the form selects labels of objects; not if only other labels have several raters."""
     if ctx.dataset is None:
         return True
     families = {found.family for found in kf.found_raters(ctx.dataset)}
@@ -87,7 +87,7 @@ def reads_objects(ctx: Context) -> bool:
 
 
 def selected(ctx: Context) -> kf.Selection:
-    """What the form selects; all stored raters of objects are all raters, of other labels, too."""
+    """Return the selection of the form; all stored raters of objects stand for all raters, also of other labels."""
     if not reads_objects(ctx) or not kf.label_fields(ctx.dataset):
         return kf.Selection()
     selection, stored = forms.read_selection(ctx), kf.rater_fields(ctx.dataset)

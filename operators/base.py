@@ -1,7 +1,7 @@
-"""What operators share: run from the App with a progress bar, from the SDK with a return value, or delegated.
+"""Base classes of operators, which run from the App with a progress bar, from the SDK, or delegated.
 
-FiftyOne shows a progress bar only for operators that answer a generator, and drops a generator's return value. So a
-call from the App is streamed, and any other returns its summary like a function. A delegated operation stores its
+FiftyOne shows a progress bar only for operators that return a generator, and drops the generator's return value. So a
+call from the App is streamed, and any other call returns its summary like a function. A delegated operation stores its
 progress on the operation.
 """
 
@@ -36,36 +36,38 @@ from .widgets import Context
 PLUGIN = "@kalos/variation"
 
 NOTHING = "Nothing was written"
-"""Above the summary of what was refused, and an entry of it."""
+"""Title of the output of a refused operation, and a key of its results."""
 
 WITHHELD = frozenset({"overwrite"})
-"""Arguments of functions that no operator passes on."""
+"""Arguments of functions that operators do not accept."""
 
 ESTIMATE = "estimate"
-"""The switch that shows a model of who is right."""
+"""Name of the switch that shows the models of who is right."""
 
 PANEL = "raters"
-"""The panel that shows analyses."""
+"""Name of the panel that shows analyses."""
 
 RunOfKind = TypeVar("RunOfKind", bound="Run[Any, Any, Any, Any]")
-"""What an analysis stores: a run of its own kind."""
+"""The kind-specific run that an analysis stores."""
 
 AnyKind: TypeAlias = "Kind[Any, Any, Any, Any]"
 """Any kind of run."""
 
 Progress: TypeAlias = Callable[[float, str], Any]
 Work: TypeAlias = Callable[[Progress], dict[str, Any]]
-"""Answers plain values, with what people are to read under ``text``."""
+"""Function that returns plain values, with a summary for users under ``text``."""
 
 
 class Action(foo.Operator):
-    """What all operators share: their configuration, the frame of their form and the form of their summary.
+    """Base class of all operators, with their configuration, the frame of their form, and their output.
 
-    A subclass says `NAME`, `LABEL`, `DESCRIPTION`, `ICON` and `RESULT` (above the summary), fills the form in
-    `add_inputs`, and works in `execute`. What `run` executes is `STREAMED`. `FUNCTION` is the one it calls, where
-    that has another name; `KEY_NAME` what that calls a key. `ask` asks for the options of the function: `HIDDEN` are
-    those that a switch of the form hides, `OVERRIDES` what the form says in place of what is declared, and `TYPED` how
-    those are read that are typed as text.
+    A subclass sets `NAME`, `LABEL`, `DESCRIPTION`, `ICON` and `RESULT` (the title of the output), fills the form in
+    `add_inputs`, and does its work in `execute`. An operator that calls `run` is `STREAMED`. `FUNCTION` is the name of
+    the called function, if it differs from `NAME`, and `KEY_NAME` the name of its key argument.
+
+    `ask` adds inputs for the options of the function. `HIDDEN` maps a switch of the form to the options that it hides.
+    `OVERRIDES` maps an option to declarations that the form replaces. `TYPED` maps an option that is typed as text to
+    the function that reads it.
     """
 
     NAME = LABEL = DESCRIPTION = ICON = RESULT = ""
@@ -98,23 +100,23 @@ class Action(foo.Operator):
         return types.Property(inputs, view=types.View(label=self.LABEL))
 
     def resolve_output(self, ctx: Context) -> types.Property:
-        """None of a stream, whose summary is shown already: a second dialog would be empty."""
+        """Return the output form; empty for a stream, whose summary is already shown."""
         found = ctx.results
         return _form(NOTHING if NOTHING in found else self.RESULT) if found else types.Property(types.Object())
 
     @cached_property
     def declared(self) -> dict[str, Declared]:
-        """Name -> option of its function, without those that say which labels are read."""
+        """Name -> option of the called function, without the options that select labels."""
         selected = kf.Selection.declared()
         return {entry.name: entry for entry in declared_by(getattr(kf, self.NAME)) if entry not in selected}
 
     def ask(self, ctx: Context, inputs: types.Object, *names: str, **own: Any) -> types.Property:
-        """Ask for options as they are declared, but for `OVERRIDES` and `own`, and for those that one shows once on.
+        """Add inputs for options as declared, changed by `OVERRIDES` and `own`, and for options that a switch shows.
 
         Returns
         -------
         Property
-            The input of the last.
+            The last input.
         """
         for name in names:
             about = {"read": self.TYPED.get(name), **self.OVERRIDES.get(name, {}), **own}
@@ -124,7 +126,7 @@ class Action(foo.Operator):
         return prop
 
     def check_params(self, ctx: Context) -> None:
-        """Refuse arguments that neither the function of its name nor the form has; what the App sends is its form's."""
+        """Refuse arguments that neither the function nor the form has; calls from the App are not checked."""
         if SENT_BY_THE_APP in ctx.request_params:
             return
         known = {*self.arguments(), *self._form_names(ctx)}
@@ -134,11 +136,11 @@ class Action(foo.Operator):
             raise InputError(f"{self.NAME}: expected arguments among {expected}, got {', '.join(unknown)}")
 
     def arguments(self) -> set[str]:
-        """What its function takes, but for what only Python may ask for."""
+        """Return the arguments of the called function, without those that only Python may use."""
         return set(arguments_of(getattr(kf, self.FUNCTION or self.NAME))) - WITHHELD
 
     def _form_names(self, ctx: Context) -> set[str]:
-        """The inputs of the form as it is, and as it is with every switch on."""
+        """Return the names of all inputs of the form, including those shown by switches."""
         given, found = dict(ctx.params), dict[str, Any]()
         for _ in range(2):
             found |= self.resolve_input(ctx).type.properties
@@ -153,27 +155,28 @@ class Action(foo.Operator):
 
 
 class OfRun(Action):
-    """An operator that calls the function of its name on a run: a subclass adds options, and sums up.
+    """Base class of operators that call the function of the same name on a run.
 
-    `KIND`: of which kind it is, the newest by default; "" of any, none by default.
+    A subclass adds options and a summary. `KIND` is the kind of run, of which the newest is the default; "" accepts any
+    kind, without a default.
     """
 
     STREAMED = False
     KIND = ""
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
-        """What its function takes besides the key."""
+        """Add inputs for the arguments of the function other than the key."""
 
     def summary(self, params: Mapping[str, Any], found: Any) -> dict[str, Any]:
-        """What is answered to what the function answered; the key is among the params."""
+        """Return the summary of the result of the function; `params` include the key."""
         raise NotImplementedError
 
     def call(self, ctx: Context, key: str, given: dict[str, Any]) -> Any:
-        """Call the function of its name."""
+        """Call the function of the same name."""
         return getattr(kf, self.NAME)(ctx.dataset, key, **given)
 
     def runs(self, dataset: Any) -> list[Run[Any, Any, Any, Any]]:
-        """Those that it can be called on, the one that is proposed first."""
+        """Return the runs on which it can be called; the first is the default."""
         return [run for run in kf.list_runs(dataset, self.KIND or None, info=True) if not run.unreadable]
 
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
@@ -190,11 +193,11 @@ class OfRun(Action):
         except KalosError as error:
             if SENT_BY_THE_APP not in ctx.request_params:
                 raise
-            return {NOTHING: True, "text": problem(error)}  # of an exception the App shows that there was one
+            return {NOTHING: True, "text": problem(error)}  # the App does not show the message of an exception
 
     def _execute(self, ctx: Context) -> dict[str, Any]:
         self.check_params(ctx)
-        takes = self.arguments()  # the App adds the panel that asked, and what it is given
+        takes = self.arguments()  # the App adds the calling panel and its params
         given = {name: value for name, value in ctx.params.items() if value is not None and name in takes}
         key = given.pop(self.KEY_NAME, None)
         if not key:
@@ -206,7 +209,7 @@ class OfRun(Action):
 
 
 class OfAgreement(OfRun):
-    """An operator that does something with an agreement; with one of other `KINDS` where there is none of objects."""
+    """Base class of operators on an agreement, or on a run of another of its `KINDS` if there is none on objects."""
 
     KIND = "agreement"
     KEY_NAME = "key"
@@ -218,19 +221,19 @@ class OfAgreement(OfRun):
 
 
 class Download(OfAgreement):
-    """An operator whose function writes a file, which the browser downloads (`files.deliver`).
+    """Base class of operators whose function writes a file for download in the browser (`files.deliver`).
 
-    `ENDING` is the ending of its name; `stem` answers the default name without ending.
+    `ENDING` is the extension of the file, and `stem` returns the default name without extension.
     """
 
     ENDING = ""
 
     def ending(self, dataset: Any, key: str) -> str:
-        """The ending of its name."""
+        """Return the extension of the file."""
         return self.ENDING
 
     def stem(self, dataset: Any, key: str) -> str:
-        """The name of the file without its ending."""
+        """Return the name of the file without its extension."""
         raise NotImplementedError
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
@@ -258,12 +261,12 @@ class Download(OfAgreement):
 
 
 class Analysis(Action, Generic[RunOfKind]):
-    """An operator that reads the labels of a view, calls the function of its name, and shows the run it stored.
+    """Base class of operators that read the labels of a view, call the function of the same name, and show its run.
 
-    What it makes and which panel shows it stands in `KINDS`. A subclass adds its own options in `add_options` and sums
-    the run up in `summary`; `settings` is for options that are no arguments of the function as they stand. `KEY` is
-    the run key to propose, where it is not the kind's name. From an `amount_of_work` of `DELEGATED_FROM` on, scheduling
-    is the form's first option.
+    `KINDS` of `kalos_core.fiftyone` says which kind of run the operator makes and where it is shown. A subclass adds
+    options in `add_options`, summarizes the run in `summary`, and converts options in `settings` that differ from the
+    arguments of the function. `KEY` is the proposed run key, if it differs from the name of the kind. If
+    `amount_of_work` reaches `DELEGATED_FROM`, the form proposes to schedule the operation.
     """
 
     KEY = ""
@@ -271,16 +274,16 @@ class Analysis(Action, Generic[RunOfKind]):
 
     @property
     def kind(self) -> AnyKind:
-        """The kind of run it makes."""
+        """Kind of run that the operator makes."""
         return next(kind for kind in kf.KINDS.values() if kind.operator == self.NAME)
 
     @property
     def key(self) -> str:
-        """The run key to propose, if it is free."""
+        """Run key to propose, if it is free."""
         return self.KEY or self.kind.name
 
     def amount_of_work(self, ctx: Context) -> float:
-        """How much there is to do with these options; there is a data set."""
+        """Return the amount of work with the current options; a data set must be open."""
         return len(ctx.target_view())
 
     def resolve_execution_options(self, ctx: Context) -> foo.ExecutionOptions:
@@ -296,24 +299,24 @@ class Analysis(Action, Generic[RunOfKind]):
             forms.add_run_key(ctx, inputs, self.key)
 
     def add_selection(self, ctx: Context, inputs: types.Object) -> bool:
-        """Which labels are read. False where there is nothing to analyse."""
+        """Add inputs that select labels; return False if there is nothing to analyse."""
         return forms.add_selection(ctx, inputs)
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
-        """How they are analysed."""
+        """Add inputs for the options of the analysis."""
 
     def add_model(self, ctx: Context, inputs: types.Object, name: str, about: str, needs: str) -> None:
-        """A switch to estimate who is right, and by which model."""
+        """Add a switch to estimate who is right, and a choice of models."""
         if widgets.is_on(ctx, inputs, ESTIMATE, label="Estimate who is right, and how sure", description=about):
-            label = "How raters are taken to answer"
+            label = "Model of how raters answer"
             self.ask(ctx, inputs, name, default="confusion", label=label, description=needs)
 
     def selection(self, ctx: Context) -> kf.Selection:
-        """What `add_selection` selects."""
+        """Return the selection of the inputs of `add_selection`."""
         return forms.read_selection(ctx)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of the function that are given by their names, and not hidden by a switch that is off again."""
+        """Return the given arguments of the function, except those hidden by a switch that is off."""
         hidden = {name for switch, names in self.HIDDEN.items() if params.get(switch) is False for name in names}
         found = widgets.given(params, *[name for name in self.declared if name not in hidden])
         found = {name: widgets.typed(self.TYPED.get(name), value, name) for name, value in found.items()}
@@ -341,9 +344,9 @@ class Analysis(Action, Generic[RunOfKind]):
 
 
 def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> dict[str, Any] | Iterator[Any]:
-    """The summary that `work` answers; as a stream for the App.
+    """Run `work` and return its summary, or a stream for the App.
 
-    `then` are functions of no arguments that answer an operation for the App once the work is done.
+    `then` holds functions without arguments that return operations for the App after the work.
     """
     if SENT_BY_THE_APP in ctx.request_params and not ctx.delegated:
         return _stream(ctx, work, then)
@@ -351,10 +354,10 @@ def run(ctx: Context, work: Work, *, then: Sequence[Callable[[], Any]] = ()) -> 
 
 
 def written(ctx: Context, section: str = "") -> list[Callable[[], Any]]:
-    """Operations that bring up what a run wrote: in the grid and the sidebar, arranged, and in the workbench."""
+    """Return operations that show what a run wrote, in the grid, the sidebar and the panel."""
 
     def reload() -> Any:
-        if ctx.dataset.app_config.sidebar_groups is None:  # its fields would stand among all others, none in the grid
+        if ctx.dataset.app_config.sidebar_groups is None:  # without groups, its fields are mixed with all others
             kf.arrange_app(ctx.dataset)
         return reload_dataset(ctx)
 
@@ -362,15 +365,15 @@ def written(ctx: Context, section: str = "") -> list[Callable[[], Any]]:
 
 
 def showing(ctx: Context, section: str = "") -> list[Callable[[], Any]]:
-    """Operations that bring up the workbench with the new run; where it is open already, in the run's section."""
+    """Return operations that show the new run in the panel; an open panel is reloaded in the section of the run."""
     given = {"section": section} if section else {}
     panels = [entry for entry in _own_panels(ctx) if entry[0] == PANEL]
     loading: list[Callable[[], Any]] = [partial(_reload, ctx, *entry, **given) for entry in panels]
-    return loading or [lambda: ctx.ops.open_panel(PANEL, layout="horizontal")]  # of this panel it would open another
+    return loading or [lambda: ctx.ops.open_panel(PANEL, layout="horizontal")]  # would open an open panel again
 
 
 def reload_panels(ctx: Context) -> None:
-    """Let the open panels of this plugin take up what has changed."""
+    """Reload the open panels of this plugin."""
     for entry in _own_panels(ctx):
         _reload(ctx, *entry)
 
@@ -380,7 +383,7 @@ def _reload(ctx: Context, name: str, panel_id: str, **given: str) -> Any:
 
 
 def _own_panels(ctx: Context) -> list[tuple[str, str]]:
-    """Names and ids of the open panels of this plugin."""
+    """Return the names and ids of the open panels of this plugin."""
     found = open_panels(ctx)
     if not found:
         return []
@@ -408,7 +411,7 @@ def _stream(ctx: Context, work: Work, then: Sequence[Callable[[], Any]]) -> Iter
     except KalosError as error:
         result, label = {"text": problem(error)}, NOTHING
         yield ctx.ops.notify(f"{label}: {str(error).splitlines()[0]}", variant="error")
-    except Exception as error:  # the App shows nothing of an exception in a stream: notify, then let it be logged
+    except Exception as error:  # the App does not show exceptions of a stream: notify, then let it be logged
         yield ctx.ops.notify(f"Nothing was written: {type(error).__name__}: {error}", variant="error")
         raise
     else:
@@ -418,15 +421,15 @@ def _stream(ctx: Context, work: Work, then: Sequence[Callable[[], Any]]) -> Iter
 
 
 def problem(error: KalosError) -> str:
-    """An error as text for the App: its first line, and the records below it."""
+    """Return an error as text for the App: its first line, followed by the records."""
     first, *rest = names_shown(str(error).splitlines())
     return "\n".join([f"**{NOTHING}.** {first}", *(f"- {line}" for line in rest)])
 
 
 def _noting_warnings(work: Work, progress: Progress) -> dict[str, Any]:
-    """The summary of `work`, with its warnings; those of other libraries go their usual way."""
+    """Run `work` and add its warnings to the summary; warnings of other libraries are shown as usual."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", KalosWarning)  # what becomes of others is for their filters to decide
+        warnings.simplefilter("always", KalosWarning)  # other warnings keep their filters
         result = work(progress)
     notes = list(dict.fromkeys(str(entry.message) for entry in caught if issubclass(entry.category, KalosWarning)))
     for entry in caught:

@@ -1,4 +1,4 @@
-"""Find from which similarity on two annotations may be the same object, from the labels themselves."""
+"""Operator that calibrates the smallest similarity at which two annotations may be the same object."""
 
 import fiftyone.operators.types as types
 
@@ -14,12 +14,12 @@ from .widgets import Context
 HEAD = ("Similarity", "KS", r"τ\* (distance)", r"τ\*\_s (similarity, 1 − τ\*)", "Compared", "Trusted")
 
 COMPARED = {"relative": "relative", "pixels": "in pixels", "own": "as defined"}
-"""What annotations of two images were compared in."""
+"""Coordinates in which annotations of two images were compared."""
 
 
 class CalibrateThreshold(base.Analysis[CalibrationRun]):
     NAME, LABEL = "calibrate_threshold", "Calibrate the threshold"
-    DESCRIPTION = "Compare annotations of one image with chance, and find the threshold that tells them apart"
+    DESCRIPTION = "Compare annotations of one image with chance, and find the threshold that separates the two"
     ICON, RESULT = "/assets/calibration.svg", "Calibration"
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
@@ -31,11 +31,11 @@ class CalibrateThreshold(base.Analysis[CalibrationRun]):
         if chosen is not None and not chosen:
             widgets.refuse(similarities, "Choose at least one similarity")
         elif unfit:
-            widgets.refuse(similarities, f"Not every label has what {unfit[0]} compares")
+            widgets.refuse(similarities, f"Not every label can be compared by {unfit[0]}")
         self.ask(ctx, inputs, "repeats", "coordinates", "bootstrap", "seed")
 
     def summary(self, run: CalibrationRun) -> str:
-        """A row for each similarity, the best first."""
+        """Return a table with a row for each similarity, the best first."""
         found = run.metrics["similarities"]
         best = found[0]
         rows = [

@@ -1,4 +1,4 @@
-"""Make a calibrated threshold the default of later forms."""
+"""Operator that makes a calibrated threshold the default of later forms."""
 
 import warnings
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class ChooseThreshold(base.OfRun):
             {name: SIMILARITIES[name].label if name in SIMILARITIES else name for name in found},
             default=best,
             label="Similarity",
-            description="The one that tells matches from chance best comes first",
+            description="The one that separates matches from chance best is first",
         )
         chosen = ctx.params.get("similarity") or best
         if chosen not in found:
@@ -46,7 +46,7 @@ class ChooseThreshold(base.OfRun):
         given["similarity"] = similarity = given.get("similarity") or found[0]["name"]
         given["threshold"] = forms.threshold_of(ctx.params, similarity)
         if given["threshold"] in [forms.shown_threshold(of["threshold"]) for of in found if of["name"] == similarity]:
-            given["threshold"] = None  # the calibrated one itself, of which the form shows three digits
+            given["threshold"] = None  # the form shows the calibrated threshold with three digits
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KalosWarning)  # the summary says it
             return kf.choose_threshold(ctx.dataset, key, **given)
@@ -61,18 +61,18 @@ class ChooseThreshold(base.OfRun):
 
 
 def _calibrated(ctx: Context, key: str) -> list[dict[str, Any]]:
-    """What a calibration found of each similarity."""
+    """Return the results of a calibration for each similarity."""
     found: list[dict[str, Any]] = kf.load_metrics(ctx.dataset, key).metrics["similarities"]
     return found
 
 
 def _finding(entry: dict[str, Any]) -> str:
-    """What the calibration found of a similarity."""
+    """Describe the result of a calibration for a similarity."""
     if entry["threshold"] is None:
         return f"Not calibrated: {entry['reason']}"
     return f"Calibrated: {alpha_text(entry['threshold'])} (KS {alpha_text(entry['ks'])}).{_doubt(entry)}"
 
 
 def _doubt(entry: dict[str, Any]) -> str:
-    """What speaks against a calibrated threshold."""
+    """Return the reason not to trust a calibrated threshold, or ""."""
     return "" if entry["trusted"] else f" Not to be trusted: {entry['why']}"

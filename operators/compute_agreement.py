@@ -1,4 +1,4 @@
-"""Match raters and compute their agreement."""
+"""Operator that matches raters and computes their agreement."""
 
 from typing import ClassVar
 
@@ -16,7 +16,7 @@ from . import base, forms, widgets
 from .widgets import Context
 
 OUTLINED = ("polygon", "mask")
-"""Kinds of shapes with outlines, which can be compared."""
+"""Kinds of shapes with comparable outlines."""
 
 FURTHER = ("solver", "cost", "bootstrap", "seed", "empty")
 
@@ -37,7 +37,7 @@ class ComputeAgreement(base.Analysis[AgreementRun]):
             self.ask(ctx, inputs, *FURTHER[1:])
 
     def summary(self, run: AgreementRun) -> str:
-        """The metrics of a run as text."""
+        """Return the metrics of a run as a table."""
         f = run.metrics
         why = why_no_interval(f["alpha_interval"], f["defined_images"], run.settings["bootstrap"])
         rows = [

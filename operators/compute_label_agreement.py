@@ -1,4 +1,4 @@
-"""How far raters agree on image-level labels."""
+"""Operator that computes the agreement of raters on image-level labels."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -22,18 +22,18 @@ from .widgets import Context
 
 BY_QUESTION = "by question"
 
-METRICS_HELP = "Such as grade: ordinal; size: ratio; others are nominal"
+METRICS_HELP = "For example, grade: ordinal; size: ratio; others are nominal"
 
-ORDER_HELP = "With commas between: none, mild, severe. Of several groups: grade: none, mild; age: young, old"
+ORDER_HELP = "Separated by commas: none, mild, severe. For several groups: grade: none, mild; age: young, old"
 
-ESTIMATE_HELP = "A label for each image with its probability, and how often each rater is right, without known truth"
+ESTIMATE_HELP = "A label for each image with its probability, and how often each rater is right, without ground truth"
 
-REJECT_HELP = "Before anything is computed; what is left agrees better because it was chosen so, whoever is right"
+REJECT_HELP = "Before anything is computed. The remaining answers agree better because they were selected"
 
 REJECTING = ("reject_broken", "most_breaches", "least_accuracy")
 
 MOST_ROWS = 20
-"""Questions of the summary, those agreed on least."""
+"""Maximum number of questions in the summary, those with the lowest agreement."""
 
 HEAD = (
     "Question",
@@ -64,15 +64,15 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[LabelRun]):
             label = "Labels from lowest to highest; not needed for numbers"
             inputs.str("order", label=label, description=ORDER_HELP)
         self.ask(ctx, inputs, "bootstrap")
-        needs = "For three raters an image or more who answered on their own"
+        needs = "Requires at least three independent raters per image"
         self.add_model(ctx, inputs, "truth", ESTIMATE_HELP, needs)
-        about = "How alike the raters of each are among themselves, with the other team, and by their majorities"
+        about = "Agreement within each team, between the teams, and between their majorities"
         image_label_forms.add_teams(ctx, inputs, about)
         if widgets.is_on(ctx, inputs, "reject", label="Reject answers by rule", description=REJECT_HELP):
             self.ask(ctx, inputs, *REJECTING)
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Of several groups those have an ordinal metric that the order names, where no other says so."""
+        """Return the arguments of the function; the groups named by an order have an ordinal metric by default."""
         found = super().settings(params)
         if found.get("metric") == BY_QUESTION:
             found["metric"] = read_metrics(params.get("metrics"))
@@ -85,15 +85,15 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[LabelRun]):
         return found
 
     def filled_in(self, _dataset: Any, run: LabelRun) -> dict[str, Any]:
-        """The form, filled in as a run was made."""
+        """Return the params of the form that repeat a run."""
         return again.form_of_labels(run)
 
     def summary(self, run: LabelRun) -> str:
-        """The least agreed questions with all coefficients, then the majority, raters, disputes and breaches."""
+        """Return the questions with the lowest agreement, then the majority, raters, disputes and breaches."""
         f = run.metrics
         found = run.details.agreement
         order = np.argsort(found.free_marginal, kind="stable")[:MOST_ROWS]
-        head = [*HEAD, "Undefined, as"] if found.reason.any() else HEAD
+        head = [*HEAD, "Reason if undefined"] if found.reason.any() else HEAD
         table = widgets.table(head, [_row(found, index) for index in order])
         more = len(found) - len(order)
         parts, images = kf.figures_of(run), number_of(f["images"], "image")
@@ -101,10 +101,10 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[LabelRun]):
             f"**{number_of(f['disputed'], f'of {images} is', f'of {images} are')} in dispute** "
             f"(`{run.names.disputed}`; agreement of each image: `{run.names.agreement}`).",
             *(f"{parts[name].title}." for name in ("concepts", "accuracy", "teams", "rejection") if name in parts),
-            f"What most chose is in `{run.names.majority}`, with the share who did; ties in `{run.names.tied}`.",
+            f"Majority labels are in `{run.names.majority}`, with the share of raters; ties in `{run.names.tied}`.",
         ]
         if "skill" in parts:
-            notes.append(f"{parts['skill'].title}: estimated with what is right, in `{run.names.truth}`.")
+            notes.append(f"{parts['skill'].title}: estimated together with the labels in `{run.names.truth}`.")
         if f["breaches"]:
             notes.append(breaches_text(f))
         if found.doubtful.any():
@@ -112,25 +112,25 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[LabelRun]):
         return (
             f"**{parts['kappas'].title}**\n\n{number_of(f['answers'], 'answer')} of "
             f"{number_of(len(f['raters']), 'rater')} to {images}\n\n{table}\n\n"
-            + (f"and {more:,} more, agreed on better; the panel has them all.\n\n" if more else "")
+            + (f"and {more:,} more with higher agreement; the panel has them all.\n\n" if more else "")
             + "\n".join(f"- {note}" for note in notes)
         )
 
 
 def read_metrics(text: str | None) -> dict[str, str]:
-    """The metric of each question, as one types them: ``"grade: ordinal; size: ratio"``."""
+    """Parse the metric of each question, such as ``"grade: ordinal; size: ratio"``."""
     found = {name: ", ".join(metrics) for name, metrics in read_groups(text).items()}
     unknown = [metric for metric in found.values() if metric not in METRICS]
     if unknown or not found:
         known = ", ".join(METRICS)
         raise InputError(
-            f"metric: expected one of {known} for a question or more, got {unknown[0] if unknown else ''!r}"
+            f"metric: expected one of {known} for at least one question, got {unknown[0] if unknown else ''!r}"
         )
     return found
 
 
 def _read_order(text: str) -> list[str] | dict[str, list[str]]:
-    """Labels from lowest to highest, of all questions or by question."""
+    """Parse labels from lowest to highest, for all questions or by question."""
     return read_groups(text) if ":" in text else [name.strip() for name in text.split(",") if name.strip()]
 
 

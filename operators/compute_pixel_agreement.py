@@ -1,4 +1,4 @@
-"""Compute how far raters agree about pixels, and store a map of rater counts for each image."""
+"""Operator that computes the agreement of raters about pixels, with a map of rater counts for each image."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ OF_REGIONS = ("region_area", "region_width", "region_most")
 
 
 def read_channels(text: str, name: str) -> Any:
-    """Channels as one types them: names, such as red, green, or some with their numbers, such as nir=3."""
+    """Parse typed channels: names, such as red, green, or names with numbers, such as nir=3."""
     entries = [entry.strip() for entry in text.split(",") if entry.strip()]
     if not any("=" in entry for entry in entries):
         return entries or None

@@ -1,4 +1,4 @@
-"""Decide about a unit in dispute."""
+"""Operator that decides about a unit in dispute."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,14 +16,14 @@ from .widgets import Context
 
 class Decide(base.OfAgreement):
     NAME, LABEL = "decide", "Decide about labels"
-    DESCRIPTION = "Settle a disagreement: what is right about the unit of the selected labels, which stay as they are"
+    DESCRIPTION = "Settle a disagreement: decide about the unit of the selected labels, which are not changed"
     KINDS = tuple(DECIDABLE)
     ICON, RESULT = "/assets/agreement.svg", "Decided"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         selected = [label["label_id"] for label in ctx.selected_labels]
         run = kf.load_metrics(ctx.dataset, key)
-        about = "Ids of labels of one unit, or of a whole and its parts; by default those selected"
+        about = "Ids of labels of one unit, or of a whole and its parts; by default, the selected labels"
         inputs.list("labels", types.String(), default=selected, label="Labels", description=about, required=True)
         decision = widgets.add_dropdown(
             inputs, "decision", DECIDABLE[run.kind].DECISIONS, label="Decision", required=True
@@ -31,7 +31,7 @@ class Decide(base.OfAgreement):
         if ctx.params.get("decision") == "take":
             widgets.add_dropdown(inputs, "rater", run.metrics["raters"], label="Who is right", required=True)
         elif ctx.params.get("rater"):
-            widgets.refuse(decision, "A rater is right only where one rater is taken")
+            widgets.refuse(decision, "A rater is only needed if the decision is to take one rater's labels")
         if ctx.params.get("decision") == "label":
             labels = deciding_of(ctx.dataset, run).classes["classes"]
             widgets.add_dropdown(inputs, "category", labels, label="Which label is right", required=True)

@@ -1,4 +1,4 @@
-"""Delete a run and everything it wrote."""
+"""Operator that deletes a run and everything it wrote."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,11 +15,11 @@ from .widgets import Context
 
 class DeleteRun(base.OfRun):
     NAME, LABEL = "delete_run", "Delete a run"
-    DESCRIPTION = "Delete a run with all it wrote, and nothing else"
+    DESCRIPTION = "Delete a run with everything it wrote, and nothing else"
     ICON, RESULT = "/assets/delete.svg", "Deleted"
 
     def runs(self, dataset: Any) -> list[AnyRun]:
-        """All of them: also those that cannot be read."""
+        """Return all runs, including those that cannot be read."""
         return kf.list_runs(dataset, info=True)
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:

@@ -1,4 +1,4 @@
-"""A note and a status for a run."""
+"""Operator that sets the note and the status of a run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ NO_STATUS = "none"
 
 class DescribeRun(base.OfRun):
     NAME, LABEL = "describe_run", "Note and status of a run"
-    DESCRIPTION = "What people are to know of a run, and whether it has been reviewed"
+    DESCRIPTION = "Add a note to a run, and say whether it has been reviewed"
     ICON, RESULT = "/assets/agreement.svg", "Noted"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
@@ -32,5 +32,5 @@ class DescribeRun(base.OfRun):
         return kf.load_metrics(ctx.dataset, key)
 
     def summary(self, params: Mapping[str, Any], found: Any) -> dict[str, Any]:
-        text = f"Noted of the run {bold(found.key)}: {STATUSES.get(found.status, 'no status')}."
+        text = f"Saved for the run {bold(found.key)}: {STATUSES.get(found.status, 'no status')}."
         return {"note": found.note, "status": found.status, "text": text}

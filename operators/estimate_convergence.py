@@ -1,4 +1,4 @@
-"""Estimate the mAP that no model can be expected to pass, given how the raters differ."""
+"""Operator that estimates the mAP that no model can be expected to exceed, given how the raters differ."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from . import base, forms, widgets
 from .widgets import Context
 
 LEAST, GREATEST, STEP = 0.5, 0.95, 0.05
-"""Of the thresholds, as in COCO."""
+"""Range and step of the thresholds, as in COCO."""
 
 NO_FIELD = "none"
 
@@ -29,7 +29,7 @@ SIZES = ("Images", "Label convergence", "95 % interval")
 
 class EstimateConvergence(base.Analysis[ConvergenceRun]):
     NAME, LABEL = "estimate_convergence", "Estimate label convergence"
-    DESCRIPTION = "Find the mAP that no model can be expected to pass, given how the raters differ"
+    DESCRIPTION = "Find the mAP that no model can be expected to exceed, given how the raters differ"
     ICON, RESULT = "/assets/convergence.svg", "Label convergence"
 
     DELEGATED_FROM = 10_000_000  # images times subsets: about a minute
@@ -66,7 +66,7 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
         accepted = [chosen] if unknown else []
         predictions = self.ask(ctx, inputs, "predictions", offered=offered, accepted=accepted, default=NO_FIELD)
         if unknown:
-            widgets.refuse(predictions, f"{chosen!r} is no field of predictions")
+            widgets.refuse(predictions, f"{chosen!r} is not a field of predictions")
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         found = super().settings(params)
@@ -75,7 +75,7 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
         return {"thresholds": thresholds_between(params.get("least"), params.get("greatest"))} | found
 
     def summary(self, run: ConvergenceRun) -> str:
-        """The headline, the table of both routes, the models with what their rank means, the check-list."""
+        """Return the headline, the table of both routes, the models with their interpretation, and the check-list."""
         f = run.metrics
         rows = [
             [
@@ -103,11 +103,11 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
 
 
 FEWEST_IN_SUBSET = 10
-"""Images of a subset, for it to be worth a mention: smaller ones say little."""
+"""Minimum number of images of a subset to mention subsets in the summary."""
 
 
 def _subsets(figures: Mapping[str, Any]) -> str:
-    """How many subsets there are of how many images each; nothing of those too small to mean anything."""
+    """Describe the number and the size of subsets; "" if they are too small."""
     each = figures["images_per_subset"]
     if each < FEWEST_IN_SUBSET:
         return ""
@@ -115,7 +115,7 @@ def _subsets(figures: Mapping[str, Any]) -> str:
 
 
 def thresholds_between(least: float | None, greatest: float | None) -> list[float]:
-    """The thresholds from one to the other in steps of `STEP`, COCO's by default."""
+    """Return the thresholds of a range in steps of `STEP`, by default those of COCO."""
     low, high = LEAST if least is None else least, GREATEST if greatest is None else greatest
     return [float(threshold) for threshold in np.linspace(low, high, round((high - low) / STEP) + 1)]
 
@@ -129,5 +129,5 @@ def _scaled(row: dict[str, Any], name: str) -> str:
 
 
 def _writer(row: dict[str, Any]) -> Callable[[float | None], str]:
-    """mAP is written in points, alpha as it is."""
+    """Return the function that formats the values of a row: mAP in points, alpha unscaled."""
     return alpha_text if row.get("figure") == "alpha" else points_text

@@ -1,4 +1,4 @@
-"""Estimate the ground truth from the labels of several raters; each consensus is a field of its own."""
+"""Operator that estimates the ground truth from the labels of several raters, each consensus in its own field."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias
@@ -19,7 +19,7 @@ from .widgets import Context
 USUAL = ["0.5", "staple"]
 
 Truths: TypeAlias = Mapping[str, Any]
-"""What each truth is called -> its numbers."""
+"""Name of an estimate -> its numbers."""
 
 SHARES = ("Sensitivity of raters", "PPV of raters")
 
@@ -29,17 +29,17 @@ SUBJECTS = {
 }
 
 ESTIMATE_HELP = (
-    "How likely each object exists and of which class it is, and how often each rater is right, in place of votes; the "
-    "quorum is then the least probability that it exists"
+    "Instead of votes: how likely each object exists, its class, and how often each rater is right. The quorum is then "
+    "the smallest probability that it exists"
 )
 
 SLOW, SLOWER = "lsml", 50
-"""A method that takes longer than the others, and how many times."""
+"""A slow method, and its running time relative to the others."""
 
 
 class EstimateTruth(mask_forms.MaskAnalysis[TruthRun]):
     NAME, LABEL = "estimate_truth", "Estimate the truth"
-    DESCRIPTION = "A consensus of several raters: of pixels as a mask, of objects as a label field with scores"
+    DESCRIPTION = "Consensus of several raters: a mask for pixels, or a label field with scores for objects"
     ICON, RESULT = "/assets/truth.svg", "Estimated truth"
     HIDDEN: ClassVar = {base.ESTIMATE: ("model",)}
 
@@ -57,11 +57,11 @@ class EstimateTruth(mask_forms.MaskAnalysis[TruthRun]):
             self.ask(ctx, inputs, "maps")
         else:
             self.ask(ctx, inputs, "quorum", default="0.5")
-            self.add_model(ctx, inputs, "model", ESTIMATE_HELP, "For four raters or more who annotated alone")
+            self.add_model(ctx, inputs, "model", ESTIMATE_HELP, "Requires at least four independent raters")
             forms.add_similarity(ctx, inputs)
 
     def filled_in(self, dataset: Any, run: TruthRun) -> dict[str, Any]:
-        """The form, filled in as a run was made."""
+        """Return the params of the form that repeat a run."""
         return again.form_of_truth(dataset, run)
 
     def summary(self, run: TruthRun) -> str:
@@ -101,16 +101,16 @@ def _object_table(truths: Truths) -> str:
 
 
 def _skills(run: TruthRun) -> str:
-    """How often raters are right, and what speaks against it; nothing where that was not estimated."""
+    """Describe the skill of raters, with doubts; "" if the run did not estimate who is right."""
     found: Any = next(iter(run.details.truths.values()))
     if getattr(found, "estimate", None) is None:
         return ""
-    count = f"{found.overruled:,} are decided otherwise than most of their raters say{found.estimate.doubts}"
+    count = f"{found.overruled:,} are decided against most of their raters{found.estimate.doubts}"
     return f"\n\n- {kf.figures_of(run)['skill'].title}.\n- {count}."
 
 
 def _shares(found: Any) -> list[str]:
-    """How far raters find the truth, and are right."""
+    """Return the ranges of sensitivity and PPV of raters."""
     return [_span(found.sensitivity), _span(found.ppv)]
 
 

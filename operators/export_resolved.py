@@ -1,4 +1,4 @@
-"""Write resolved labels as a file."""
+"""Operator that writes resolved labels to a file."""
 
 from typing import Any
 
@@ -14,15 +14,13 @@ from .widgets import Context
 
 class ExportResolved(base.Download):
     NAME, LABEL = "export_resolved", "Export resolved labels"
-    DESCRIPTION = "A file (COCO, or a table of image-level labels) of what raters agree on and what was decided"
+    DESCRIPTION = "Write agreed and decided labels to a file (COCO, or a table of image-level labels)"
     KINDS = tuple(RESOLVING)
     ICON, RESULT = "/assets/agreement.svg", "Exported"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         super().add_options(ctx, inputs, key)
-        widgets.add_dropdown(
-            inputs, "undecided", UNDECIDED, default="majority", label="Of units that nobody has decided"
-        )
+        widgets.add_dropdown(inputs, "undecided", UNDECIDED, default="majority", label="Units without a decision")
 
     def ending(self, dataset: Any, key: str) -> str:
         return RESOLVING[kf.load_metrics(dataset, key).kind].ENDING

@@ -1,7 +1,7 @@
-"""Where operators write, and how a file comes to the browser: nothing else in the plugin writes a file that is named.
+"""Files that operators write, and their download; no other code in the plugin writes files with given names.
 
-FiftyOne's server takes names of files from whoever can reach it. So they are names below one folder, and a file that is
-there is replaced only if it is of the kind that is written.
+FiftyOne's server accepts file names from everyone who can reach it. So names are restricted to one folder, and an
+existing file is replaced only by a file of the same kind.
 """
 
 import os
@@ -22,17 +22,17 @@ from kalos_core.text import shown
 from .widgets import Context
 
 SETTING = "KALOS_FOLDER"
-"""Variable of the environment of FiftyOne's server that names another folder."""
+"""Environment variable of FiftyOne's server that sets another folder."""
 
 OF_DATASET, OF_NEW = "files", "new"
-"""Folders below that of a data set, and of data sets that are only being made."""
+"""Subfolder of the folder of a data set, and folder for data sets that do not exist yet."""
 
 MEDIA = {".csv": "text/csv", ".html": "text/html", ".json": "application/json"}
-"""Ending of a file -> its media type."""
+"""Extension of a file -> media type."""
 
 
 def folder_for(dataset: Any) -> Path:
-    """The folder below which operators write for a data set, or for one that is only being made."""
+    """Return the folder in which operators write for a data set, or for a new one (None)."""
     if os.environ.get(SETTING):
         return Path(os.environ[SETTING]).absolute()
     home = Path(fo.config.default_dataset_dir, FOLDER, OF_NEW) if dataset is None else folder_of(dataset)
@@ -40,12 +40,13 @@ def folder_for(dataset: Any) -> Path:
 
 
 def place(dataset: Any, name: str, argument: str, ending: str = "") -> Path:
-    """The path of a file with an ending, or of a folder, below the folder of a data set.
+    """Return the path of a file with an extension, or of a folder, below the folder of a data set.
 
     Raises
     ------
     InputError
-        If the name, ``..`` in it or a link leads out of that folder, no file can have it, or it ends otherwise.
+        If the name leads out of the folder (also by ``..`` or a link), is not a valid file name, or has another
+        extension.
     """
     folder, given = folder_for(dataset), repr_of(name)
     if not can_be_file(name):
@@ -53,8 +54,8 @@ def place(dataset: Any, name: str, argument: str, ending: str = "") -> Path:
     path = Path(os.path.normpath(folder / name))
     if path == folder or not Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
         raise InputError(
-            f"{argument}: expected a name below {folder}, where operators write, got {given}: {SETTING} names another "
-            "folder, and functions of Python write anywhere"
+            f"{argument}: expected a name below {folder}, where operators write, got {given}. Set {SETTING} to use "
+            "another folder, or call the function in Python, which writes anywhere"
         )
     if path.suffix != ending and ending:
         raise InputError(f"{argument}: expected a name that ends in {ending}, got {given}")
@@ -62,17 +63,17 @@ def place(dataset: Any, name: str, argument: str, ending: str = "") -> Path:
 
 
 def deliver(ctx: Context, name: str, usual: str, write: Callable[[Path], Any]) -> str:
-    """Have a file written, and downloaded by the browser where there is one; what was done, as text.
+    """Write a file, download it in the browser if there is one, and return a text that describes the result.
 
     Parameters
     ----------
     ctx : ExecutionContext
     name : str
-        Below the folder of the data set; "" keeps no file there that the browser downloads.
+        Name below the folder of the data set. With "", a downloaded file is not kept on the server.
     usual : str
-        The name without one, with its ending.
+        Default name, with its extension.
     write : callable
-        Writes it to a path, or raises.
+        Function that writes the file to a path, or raises an error.
     """
     has_browser = ARRANGED in ctx.request_params and not ctx.delegated
     ending = Path(usual).suffix

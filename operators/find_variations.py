@@ -1,4 +1,4 @@
-"""Name every difference between raters and tag it on the labels."""
+"""Operator that names every difference between raters and tags it on the labels."""
 
 import fiftyone.operators.types as types
 
@@ -17,7 +17,7 @@ from .widgets import Context
 class FindVariations(base.Analysis[VariationRun]):
     NAME, LABEL = "find_variations", "Find variations between raters"
     DESCRIPTION = (
-        "Name every disagreement or error of annotators on the labels: wrong class, merged, missing, additional"
+        "Tag every disagreement or error of annotators on the labels: wrong class, merged, missing, additional"
     )
     ICON, RESULT = "/assets/variations.svg", "Variations"
 
@@ -26,7 +26,7 @@ class FindVariations(base.Analysis[VariationRun]):
         self.ask(ctx, inputs, "max_merge")
 
     def summary(self, run: VariationRun) -> str:
-        """The metrics of a run as text."""
+        """Return the counts of a run as a table, and further findings."""
         counts = run.metrics["counts"]
         total = max(sum(counts.values()), 1)
         rows = [

@@ -1,4 +1,4 @@
-"""What every analysis offers first: raters, a reference to keep out, classes, smallest size, confidence."""
+"""Shared inputs of forms: run keys, raters, reference, classes, smallest size, confidence, and similarity."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from typing import Any
@@ -23,23 +23,23 @@ BY_FIELD, BY_ATTRIBUTE = "one field per rater", "one field with a rater attribut
 NOBODY = "nobody"
 
 RATERS_IN_FIELD = "raters_in_field"
-"""The form's list of raters where an attribute names them: the App keeps what was chosen for one field per rater."""
+"""Name of the input for raters of one field; the App keeps the choice of the input for one field per rater."""
 
 READ = {entry.name: entry for entry in kf.Selection.declared()}
-"""The options that say which labels are read."""
+"""Options that select the labels to read."""
 
 SIMILARITY_HELP = {
-    "box_iou": "shared area over joint area",
-    "box_giou": "as IoU, and how far apart where nothing is shared",
+    "box_iou": "intersection over union of the boxes",
+    "box_giou": "like IoU, but also measures the gap between boxes that do not overlap",
     "centroid_box": "distance of the centres over the diagonal of the larger box",
-    "polygon_iou": "exact shared area over joint area",
-    "polygon_giou": "as IoU, and how far apart where nothing is shared",
-    "mask_iou": "shared pixels over joint pixels",
+    "polygon_iou": "exact intersection over union of the areas",
+    "polygon_giou": "like IoU, but also measures the gap between polygons that do not overlap",
+    "mask_iou": "intersection over union of the pixels",
     "centroid": "distance of the centres of area over the diagonal of the image",
-    "pose": "mean distance of joints; one that only one rater sees counts in full",
-    "oks": "the COCO measure: forgives more on large objects",
-    "volume_iou": "shared volume over joint volume",
-    "cuboid_iou": "shared volume over joint volume, rotation and all",
+    "pose": "mean distance of joints; a joint that only one rater sees counts in full",
+    "oks": "the COCO measure, which is more tolerant on large objects",
+    "volume_iou": "intersection over union of the volumes",
+    "cuboid_iou": "intersection over union of the volumes, including rotation",
 }
 
 
@@ -47,7 +47,7 @@ SIMILARITY_HELP = {
 
 
 def add_run_key(ctx: Context, inputs: types.Object, base: str) -> None:
-    """A run key that is checked as it is typed."""
+    """Add a run key, which is checked while it is typed."""
     add_key(ctx, inputs, "run_key", free_run_key(ctx.dataset, base), check_run_key)
 
 
@@ -60,7 +60,7 @@ def add_key(
     label: str = "Run key",
     description: str = "Names everything this run writes, so that it can be deleted again",
 ) -> None:
-    """A key that `check` refuses as it is typed."""
+    """Add a key, which is checked by `check` while it is typed."""
     key = inputs.str(name, default=suggestion, label=label, description=description)
     widgets.check(key, lambda: check(ctx.dataset, ctx.params.get(name, suggestion)))
 
@@ -68,7 +68,7 @@ def add_key(
 def add_run(
     ctx: Context, inputs: types.Object, keys: Sequence[str], noun: str, name: str = "run_key", **options: Any
 ) -> str | None:
-    """A menu of runs, the first of which is proposed; the key of the chosen one, None where there is none."""
+    """Add a drop-down of runs with the first as default, and return the chosen key, or None without a run."""
     if not keys:
         inputs.view("none", types.Notice(label=f"There is no {noun} yet"))
         inputs.str(name, required=True, view=types.HiddenView()).invalid = True
@@ -85,7 +85,7 @@ def add_run(
 
 
 def add_selection(ctx: Context, inputs: types.Object) -> bool:
-    """Raters, reference, classes, smallest size, confidence. False where there is nothing to analyse."""
+    """Add raters, reference, classes, smallest size and confidence; return False if there is nothing to analyse."""
     if not has_labels(ctx, inputs):
         return False
     offered, usual, property_name = _add_source(ctx, inputs)
@@ -102,13 +102,13 @@ def add_selection(ctx: Context, inputs: types.Object) -> bool:
 
 
 def has_labels(ctx: Context, inputs: types.Object) -> bool:
-    """Whether there are labels; shows in the form that there are none."""
+    """Return whether there are labels; if not, show this in the form."""
     text = "Load labels of several raters first (Load labels of several raters)."
     return has_any(ctx, inputs, lambda: kf.label_fields(ctx.dataset), "No labels yet", text)
 
 
 def has_any(ctx: Context, inputs: types.Object, there: Callable[[], Sized], title: str, text: str) -> bool:
-    """Whether there are labels to read in an open data set; where not, the form says what to do."""
+    """Return whether an open data set has labels to read; if not, show in the form what to do."""
     if ctx.dataset is None:
         widgets.block(inputs, "No data set is open", "Open one, or load labels of several raters (Load labels).")
     elif not len(there()):
@@ -119,7 +119,7 @@ def has_any(ctx: Context, inputs: types.Object, there: Callable[[], Sized], titl
 
 
 def _add_source(ctx: Context, inputs: types.Object) -> tuple[list[str], list[str], str]:
-    """How raters are stored: all of them, those selected by default, and the name of the form's list of them."""
+    """Add inputs for the storage of raters; return all raters, the default raters, and the name of their input."""
     fields = kf.label_fields(ctx.dataset)
     if add_storage(ctx, inputs, kf.rater_fields(ctx.dataset), fields) == BY_ATTRIBUTE:
         named = add_attribute(ctx, inputs, fields)
@@ -129,7 +129,7 @@ def _add_source(ctx: Context, inputs: types.Object) -> tuple[list[str], list[str
 
 
 def real_raters(ctx: Context) -> list[str]:
-    """The stored raters, or all label fields where none are stored; no synthetic ones, and no consensus."""
+    """Return the stored raters, or else all label fields except synthetic raters and estimated fields."""
     made = {*synthetic_fields(ctx.dataset), *estimated_fields(ctx.dataset)}
     return list(kf.rater_fields(ctx.dataset)) or [name for name in kf.label_fields(ctx.dataset) if name not in made]
 
@@ -143,7 +143,7 @@ def add_storage(ctx: Context, inputs: types.Object, stored: Collection[str], fie
 
 
 def add_attribute(ctx: Context, inputs: types.Object, fields: Mapping[str, str]) -> list[str]:
-    """The field and the attribute; the raters that its labels name."""
+    """Add the field and the rater attribute, and return the raters that its labels name."""
     first = next(iter(fields))
     widgets.add_dropdown(inputs, "field", fields.keys(), default=first, label="Field")
     path = fields.get(ctx.params.get("field"), fields[first])
@@ -170,13 +170,13 @@ def add_raters(
     usual: Sequence[str],
     resolve: Callable[[Any, kf.Selection], object] = opened.default_similarity,
 ) -> None:
-    """The list of raters; `resolve` raises for a selection that names unknown ones."""
+    """Add the list of raters; `resolve` raises an error for a selection with unknown raters."""
     raters = widgets.add_list(inputs, property_name, offered, default=usual, label="Raters", description="At least two")
     selected = _selected(ctx, property_name, usual)
     unknown = [name for name in selected if name not in offered]
     if unknown and property_name == RATERS_IN_FIELD:
         widgets.refuse(raters, f"There is no rater {unknown[0]!r}")
-    elif unknown:  # a call from Python may name a stored rater by the field, too
+    elif unknown:  # a call from Python may also name a stored rater by its field
         widgets.check(raters, lambda: resolve(ctx.dataset, kf.Selection(raters=tuple(selected))))
     if len(set(selected)) < 2:
         widgets.refuse(raters, "Agreement needs at least two raters")
@@ -191,7 +191,7 @@ def add_reference(
     label: str = "Reference rater",
     description: str = "A gold standard to keep out of agreement",
 ) -> None:
-    """Only where keeping one out leaves two raters, or where one was chosen."""
+    """Add a reference, if at least two raters remain without it or if one was chosen."""
     selected, reference = set(_selected(ctx, property_name, usual)), ctx.params.get("reference") or NOBODY
     if len(offered) < 3 and reference == NOBODY:
         return
@@ -210,28 +210,28 @@ def _selected(ctx: Context, property_name: str, usual: Sequence[str]) -> Sequenc
 
 
 def add_assignment(ctx: Context, inputs: types.Object) -> None:
-    """Who was assigned, where the samples do not say so."""
+    """Add the rule for assigned raters, if the samples do not list them."""
     if not ctx.dataset.has_field(ASSIGNED_FIELD):
         widgets.add_option(ctx, inputs, READ["assigned"], ("all", "labelled"), default="all")
 
 
 def add_attributes(ctx: Context, inputs: types.Object) -> None:
-    """Attributes of labels to compare, where these have any."""
+    """Add the attributes of labels to compare, if labels have any."""
     offered = attributes_to_compare(ctx.dataset)
     if offered:
-        about = "What raters said of the same object besides its class; numbers by their order"
+        about = "Values that raters gave the same object in addition to its class; numbers are compared by their order"
         widgets.add_list(inputs, "attributes", offered, default=[], label="Attributes", description=about)
 
 
 def everybody(ctx: Context) -> tuple[str, ...] | None:
-    """The raters where none are selected and each has a field; those that are stored are found without naming them."""
+    """Return the default raters for one field per rater; None if raters are stored, which are found by themselves."""
     return None if kf.rater_fields(ctx.dataset) else tuple(real_raters(ctx)) or None
 
 
 def read_selection(ctx: Context, usual: Callable[[Context], tuple[str, ...] | None] = everybody) -> kf.Selection:
-    """The labels that the form selects; also for calls from the SDK, which fill in no defaults.
+    """Return the selection of the form, also for calls from the SDK, which fill in no defaults.
 
-    `usual` answers the raters where none are selected and each has a field.
+    `usual` returns the default raters for one field per rater.
     """
     params = ctx.params
     by_attribute = params.get("storage") == BY_ATTRIBUTE or (params.get("field") and params.get("storage") is None)
@@ -255,7 +255,7 @@ def read_reference(params: Mapping[str, Any]) -> str | None:
 
 
 def selected_fields(selection: kf.Selection, stored: Mapping[str, str]) -> set[str]:
-    """The fields that the labels of the selected raters are in, the reference's among them."""
+    """Return the label fields of the selected raters and of the reference."""
     if selection.field is not None:
         return {selection.field}
     names: Iterable[str] = selection.raters or stored
@@ -263,7 +263,7 @@ def selected_fields(selection: kf.Selection, stored: Mapping[str, str]) -> set[s
 
 
 def check_view(ctx: Context, inputs: types.Object) -> None:
-    """Show before anything runs that the samples cannot be used."""
+    """Show an error in the form if the samples cannot be used."""
     if ctx.dataset is None:  # shown where the labels are selected
         return
     try:
@@ -272,11 +272,11 @@ def check_view(ctx: Context, inputs: types.Object) -> None:
         widgets.block(inputs, "These samples cannot be used", str(error), name="samples_problem")
 
 
-# ---- the reference that synthetic raters are made from ----
+# ---- reference of synthetic raters ----
 
 
 def add_original(ctx: Context, inputs: types.Object) -> list[str]:
-    """The rater whose labels synthetic raters start from; all real raters, or the synthetic ones without any."""
+    """Add the reference of synthetic raters, and return all real raters, or the synthetic ones without any."""
     offered, usual, _ = _add_source(ctx, inputs)
     first = next(iter(usual or offered), None)
     chosen = ctx.params.get("reference") or first
@@ -296,7 +296,7 @@ def add_original(ctx: Context, inputs: types.Object) -> list[str]:
 
 
 def original(ctx: Context) -> str:
-    """Whose labels synthetic raters start from; also for calls from the SDK, which fill in no defaults."""
+    """Return the reference of synthetic raters, also for calls from the SDK, which fill in no defaults."""
     return ctx.params.get("reference") or next(iter(real_raters(ctx)), "")
 
 
@@ -304,7 +304,7 @@ def original(ctx: Context) -> str:
 
 
 def fitting_similarities(ctx: Context) -> list[str]:
-    """Names of the similarities that fit the selected labels, the default first."""
+    """Return the names of the similarities that fit the selected labels, the default first."""
     try:
         return list(opened.fitting_similarities(ctx.dataset, read_selection(ctx)))
     except InputError:  # shown next to the input that is wrong
@@ -312,12 +312,12 @@ def fitting_similarities(ctx: Context) -> list[str]:
 
 
 def add_similarity(ctx: Context, inputs: types.Object) -> str:
-    """How annotations are compared, which is answered, and from when on two of them may be the same object."""
+    """Add the similarity and its threshold, and return the similarity."""
     fitting = fitting_similarities(ctx)
     similarity = add_similarity_field(ctx, inputs, fitting)
     calibrated = default_threshold(ctx.dataset, similarity)
-    help_text = "Least similarity, from 0 to 1, at which two annotations may be the same object"
-    if calibrated is not None:  # one that was chosen from a calibration is the default
+    help_text = "Smallest similarity, from 0 to 1, at which two annotations may be the same object"
+    if calibrated is not None:  # a threshold chosen from a calibration is the default
         run = _calibration_of(ctx, similarity, calibrated)
         help_text += f". Calibrated for {similarity}: {alpha_text(calibrated)} ({run})"
     add_threshold_field(ctx, inputs, similarity, fitting[0], calibrated, help_text)
@@ -325,7 +325,7 @@ def add_similarity(ctx: Context, inputs: types.Object) -> str:
 
 
 def add_similarity_field(ctx: Context, inputs: types.Object, fitting: Sequence[str]) -> str:
-    """How annotations are compared: the similarity that is chosen."""
+    """Add the similarity, and return the chosen one."""
     chosen: str = ctx.params.get("similarity") or fitting[0]
     known = chosen in SIMILARITIES and chosen not in fitting  # chosen for other labels: refused next to the input
     similarity = widgets.add_dropdown(
@@ -338,21 +338,21 @@ def add_similarity_field(ctx: Context, inputs: types.Object, fitting: Sequence[s
         label="Similarity",
     )
     if chosen not in fitting:
-        text = f"Not every label has what {chosen} compares; choose one of {', '.join(fitting)}"
+        text = f"Not every label can be compared by {chosen}; choose one of {', '.join(fitting)}"
         widgets.refuse(similarity, text)
     return chosen
 
 
 THRESHOLD = "Threshold τ_s"
-"""As the papers write a similarity; τ is a distance."""
+"""Label of a threshold, as in the papers: τ_s is a similarity, τ a distance."""
 
 
 def add_threshold_field(
     ctx: Context, inputs: types.Object, similarity: str, first: str, value: float | None, help_text: str
 ) -> None:
-    """A threshold of a similarity: each has a field of its own, since the App keeps what stood in one before.
+    """Add the threshold of a similarity; each one has its own input, because the App keeps the value of an input.
 
-    `first` is the similarity that the form proposes; its field has the same name as in calls from the SDK.
+    `first` is the default similarity; its input has the same name as in calls from the SDK.
     """
     name = "threshold" if similarity == first else _threshold_field(similarity)
     default = 0.5 if value is None else shown_threshold(value)
@@ -360,12 +360,12 @@ def add_threshold_field(
 
 
 def shown_threshold(value: float | None) -> float | None:
-    """A threshold as a form shows it."""
+    """Round a threshold for display in a form."""
     return None if value is None else round(value, 3)
 
 
 def threshold_of(params: Mapping[str, Any], similarity: str | None) -> float | None:
-    """The threshold that the form, or a call from the SDK, gives for a similarity; None if it gives none."""
+    """Return the threshold for a similarity from the form or from a call from the SDK; None without one."""
     own: float | None = params.get(_threshold_field(similarity)) if similarity else None
     return params.get("threshold") if own is None else own
 
@@ -375,12 +375,12 @@ def _threshold_field(similarity: str) -> str:
 
 
 def read_threshold(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The threshold of the similarity, as far as it is set."""
+    """Return the threshold of the chosen similarity, if it is set."""
     return widgets.given({"threshold": threshold_of(params, params.get("similarity"))}, "threshold")
 
 
 def _calibration_of(ctx: Context, similarity: str, threshold: float) -> str:
-    """The run a default threshold comes from."""
+    """Return the name of the run that a default threshold comes from."""
     runs = kf.list_runs(ctx.dataset, "calibration", info=True)
     chosen = {run.key: run.metrics["chosen"].get(similarity, {}).get("threshold") for run in runs}
     return next(f"run {key}" for key, value in chosen.items() if value == threshold)

@@ -1,4 +1,4 @@
-"""Give the samples with open disputes to an annotation back end."""
+"""Operator that sends the samples with open disputes to an annotation back end."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,16 +15,16 @@ from .widgets import Context
 
 class HandOver(base.OfAgreement):
     NAME, LABEL = "hand_over", "Hand over open disputes"
-    DESCRIPTION = "Let somebody annotate the samples with open disputes anew, by an annotation back end of FiftyOne"
+    DESCRIPTION = "Send the samples with open disputes to an annotation back end of FiftyOne, to annotate them again"
     KINDS = tuple(DECIDABLE)
     ICON, RESULT = "/assets/agreement.svg", "Handed over"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         backends = sorted(fo.annotation_config.backends)
-        about = "Of FiftyOne's annotation run, and of the new label field"
+        about = "Key of FiftyOne's annotation run, and name of the new label field"
         proposed = free_run_key(ctx.dataset, "handed_over")
         forms.add_key(ctx, inputs, "anno_key", proposed, check_run_key, "Key", about)
-        about = "It has to run, and FiftyOne to know its address and login"
+        about = "It must be running, and its address and login must be configured in FiftyOne"
         default = fo.annotation_config.default_backend
         widgets.add_dropdown(
             inputs, "backend", backends, default=default, label="Annotation back end", description=about
@@ -32,4 +32,4 @@ class HandOver(base.OfAgreement):
 
     def summary(self, params: Mapping[str, Any], found: Any) -> dict[str, Any]:
         key = params["anno_key"]
-        return {"anno_key": key, "text": f"Handed over. dataset.load_annotations({key!r}) fetches what was annotated."}
+        return {"anno_key": key, "text": f"Handed over. dataset.load_annotations({key!r}) fetches the new annotations."}

@@ -1,4 +1,4 @@
-"""What analyses of image-level labels share: raters, labels, confidence, which labels exclude each other, and teams."""
+"""Shared inputs of operators on image-level labels: raters, labels, confidence, exclusive labels, and teams."""
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,21 +18,21 @@ from . import base, forms, widgets
 from .widgets import Context
 
 LOOKED_AT = 300
-"""Images from which a form suggests groups: it does so with every change."""
+"""Number of images from which a form suggests groups, after every change."""
 
 NAMED_HELP = "A name and its labels: place: indoor, outdoor; time: day, night; empty where no labels exclude each other"
 
 TEAMS = (("first", "experts"), ("second", "crowd"))
-"""The teams of a form, and what they are called by default."""
+"""Teams of a form, with their default names."""
 
 
 class ImageLabelAnalysis(base.Analysis[base.RunOfKind]):
-    """An analysis that reads image-level labels; a subclass says what any `Analysis` does."""
+    """Base class of analyses that read image-level labels; a subclass defines the same as for `Analysis`."""
 
     DELEGATED_FROM = 100_000  # images
 
     def add_selection(self, ctx: Context, inputs: types.Object) -> bool:
-        """Raters, reference, labels, confidence, exclusive labels."""
+        """Add raters, reference, labels, confidence and exclusive labels."""
         text = (
             "This reads fields of Classification or Classifications. kalos_core.fiftyone.load_label_table writes a "
             "table of images, raters and labels into them."
@@ -63,12 +63,12 @@ class ImageLabelAnalysis(base.Analysis[base.RunOfKind]):
 
 
 def read_selection(ctx: Context) -> kf.Selection:
-    """The labels that the form selects; also for calls from the SDK, which fill in no defaults."""
+    """Return the selection of the form, also for calls from the SDK, which fill in no defaults."""
     return forms.read_selection(ctx, _everybody)
 
 
 def read_groups(params: Mapping[str, Any]) -> Any:
-    """Which labels exclude each other: all of them unless the form or a call says otherwise."""
+    """Return which labels exclude each other; all of them, unless the form or a call says otherwise."""
     groups, exclusive = params.get("groups"), params.get("exclusive")
     if params.get("named") is False and isinstance(groups, str):  # typed before the switch was turned off
         groups = None
@@ -79,19 +79,19 @@ def read_groups(params: Mapping[str, Any]) -> Any:
 
 
 def read_teams(params: Mapping[str, Any]) -> dict[str, list[str]] | None:
-    """The teams of a form, or those that a call names."""
+    """Return the teams of the form, or those of a call."""
     if not params.get("compare_teams"):
         return params.get("teams")
     return {params.get(f"{team}_name") or usual: params.get(f"{team}_team") or [] for team, usual in TEAMS}
 
 
 def fields_of_raters(ctx: Context) -> set[str]:
-    """The fields that the labels of the selected raters are in."""
+    """Return the label fields of the selected raters."""
     return forms.selected_fields(read_selection(ctx), kf.rater_fields(ctx.dataset, IMAGE_LABELS))
 
 
 def add_teams(ctx: Context, inputs: types.Object, description: str) -> None:
-    """Two teams of raters, by name."""
+    """Add two named teams of raters."""
     if not widgets.is_on(ctx, inputs, "compare_teams", label="Compare two teams of raters", description=description):
         return
     raters = _rater_names(ctx)
@@ -106,7 +106,7 @@ def add_teams(ctx: Context, inputs: types.Object, description: str) -> None:
 
 
 def _rater_names(ctx: Context) -> list[str]:
-    """The selected raters, by name."""
+    """Return the names of the selected raters."""
     selection = read_selection(ctx)
     stored = kf.rater_fields(ctx.dataset, IMAGE_LABELS)
     names = list(selection.raters or stored)
@@ -118,7 +118,7 @@ def _rater_names(ctx: Context) -> list[str]:
 
 
 def _add_raters(ctx: Context, inputs: types.Object, fields: Mapping[str, str]) -> str:
-    """Who the raters are, and who knows the truth; how they are stored."""
+    """Add the raters and the reference, and return how raters are stored."""
     lists = {name: path for name, path in fields.items() if path != name}
     stored = kf.rater_fields(ctx.dataset, IMAGE_LABELS)
     by_field = stored or not lists or len(_everybody(ctx) or stored) > 1
@@ -138,7 +138,10 @@ def _add_raters(ctx: Context, inputs: types.Object, fields: Mapping[str, str]) -
 
 
 def _everybody(ctx: Context) -> tuple[str, ...] | None:
-    """Fields without scores, where no raters are stored: with scores they are classifiers, unless all have some."""
+    """Return the default raters if none are stored: fields without scores, or all fields if all have scores.
+
+    Other fields with scores are classifiers.
+    """
     if kf.rater_fields(ctx.dataset, IMAGE_LABELS):
         return None
     fields, scored = kf.label_fields(ctx.dataset, IMAGE_LABELS), scored_fields(ctx.dataset)
@@ -146,18 +149,18 @@ def _everybody(ctx: Context) -> tuple[str, ...] | None:
 
 
 def _add_exclusive(ctx: Context, inputs: types.Object, exclusive: bool) -> None:
-    """Whether all labels exclude each other, `exclusive` by default; if not, which do, by ticking."""
-    about = "Otherwise a label is a question of its own, chosen or not, unless it belongs to a group"
+    """Add a switch for exclusive labels with default `exclusive`, and check boxes for groups if it is off."""
+    about = "Otherwise, each label is a separate question, chosen or not, unless it belongs to a group"
     label = "Each rater chose exactly one label"
     if widgets.is_on(ctx, inputs, "exclusive", default=exclusive, label=label, description=about):
         return
-    label, about = "Type groups with their names", "In place of ticking them"
+    label, about = "Type groups with their names", "Instead of ticking them"
     if widgets.is_on(ctx, inputs, "named", label=label, description=about):
         groups = inputs.str("groups", label="Labels that exclude each other", description=NAMED_HELP)
         widgets.check(groups, lambda: grouping.read_groups(ctx.params.get("groups")))
         return
     found = _suggested(ctx)
-    about = "Tick those that are one question" if found else "None is seen; a label is a question of its own"
+    about = "Tick the groups that form one question" if found else "None found; each label is a separate question"
     inputs.view("suggested", types.Header(label="Labels that exclude each other", description=about))
     for number, group in enumerate(found):
         label, description = (
@@ -182,7 +185,7 @@ def _is_ticked(ctx: Context, number: int) -> bool:
 
 
 def _own_groups(params: Mapping[str, Any]) -> list[Sequence[str]]:
-    """The groups that were put together in the form, up to the first that is empty."""
+    """Return the groups that were composed in the form, up to the first empty one."""
     found: list[Sequence[str]] = []
     while labels := params.get(f"own_group_{len(found)}"):
         found.append(labels)
@@ -190,7 +193,7 @@ def _own_groups(params: Mapping[str, Any]) -> list[Sequence[str]]:
 
 
 def _ticked(ctx: Context) -> dict[str, list[str]]:
-    """The groups that the form has ticked or put together; none for a call that does not name them so."""
+    """Return the groups that were ticked or composed in the form; none for other calls."""
     if ctx.params.get("exclusive") or ctx.params.get("named"):
         return {}
     chosen = {" / ".join(labels): list(labels) for labels in _own_groups(ctx.params)}
@@ -202,7 +205,7 @@ def _ticked(ctx: Context) -> dict[str, list[str]]:
 
 
 def _suggested(ctx: Context) -> tuple[SuggestedGroup, ...]:
-    """Labels that exclude each other, by the first images."""
+    """Return groups of labels that exclude each other in the first images."""
     arguments = read_selection(ctx).arguments()
     try:
         with warnings.catch_warnings():
@@ -213,5 +216,5 @@ def _suggested(ctx: Context) -> tuple[SuggestedGroup, ...]:
 
 
 def _has_lists(ctx: Context, fields: Mapping[str, str]) -> bool:
-    """Whether a rater's field holds several labels of an image."""
+    """Return whether the field of a rater holds several labels per image."""
     return any(fields.get(name) != name for name in fields_of_raters(ctx))

@@ -1,4 +1,4 @@
-"""Make synthetic raters with known ground truth from a reference, each in a label field of its own."""
+"""Operator that creates synthetic raters with ground truth from a reference, each in its own label field."""
 
 import hashlib
 import math
@@ -26,9 +26,9 @@ from .widgets import Context
 FILE = "file"
 
 MODELS = {
-    "default": "the shipped one: 200 images of LVIS, and the paper's constants",
-    "fit": "fitted on the raters of this data set",
-    FILE: "a file that was saved",
+    "default": "the built-in model: 200 images of LVIS, and the paper's constants",
+    "fit": "fitted to the raters of this data set",
+    FILE: "a saved file",
 }
 
 OF_MODEL = ("model", "rate", "preset", "shifts", "class_source", "embeddings", "taxonomy", "false_positive_source")
@@ -37,8 +37,7 @@ OF_MODEL = ("model", "rate", "preset", "shifts", "class_source", "embeddings", "
 class InjectNoise(base.Analysis[NoiseRun]):
     NAME, LABEL = "inject_noise", "Create synthetic raters"
     DESCRIPTION = (
-        "Create raters with known ground truth from a reference: they miss, add, split, merge, misname and move "
-        "annotations"
+        "Create raters with ground truth from a reference: they miss, add, split, merge, misname and move annotations"
     )
     ICON, RESULT = "/assets/noise.svg", "Synthetic raters"
     HIDDEN: ClassVar = {"more": (*OF_MODEL, "detections")}
@@ -70,7 +69,7 @@ class InjectNoise(base.Analysis[NoiseRun]):
 
     def _add_model(self, ctx: Context, inputs: types.Object, several: bool) -> None:
         usual = {name: label for name, label in MODELS.items() if name != "fit" or several}
-        help_text = "" if several else "There is one real rater: a model is fitted where there are two or more"
+        help_text = "" if several else "There is only one real rater; fitting a model needs at least two"
         self.ask(ctx, inputs, "model", offered=usual, description=help_text or None)
         chosen = ctx.params.get("model")
         if chosen == FILE:
@@ -93,7 +92,7 @@ class InjectNoise(base.Analysis[NoiseRun]):
             self.ask(ctx, inputs, "detections", offered=kf.label_fields(ctx.dataset).keys(), required=True)
 
     def _add_preview(self, ctx: Context, inputs: types.Object) -> None:
-        """One image; each under a name of its own, since the App keeps what stood in a field before."""
+        """Add a preview on one image; each preview has a new name, because the App keeps the value of an input."""
         if not widgets.is_on(ctx, inputs, "preview", default=True, label="Preview"):
             return
         try:
@@ -105,7 +104,7 @@ class InjectNoise(base.Analysis[NoiseRun]):
             "preview_caption",
             types.Notice(
                 label=f"{plain(preview.file)}: {preview.message}. Dashed white: the reference; solid orange: the first "
-                "rater. An example from some images, with the shipped model and confusions; select an image to see it"
+                "rater. An example from some images, with the built-in model and confusions; select an image to see it"
             ),
         )
         digest = hashlib.blake2b(preview.image.encode(), digest_size=6).hexdigest()
@@ -126,7 +125,7 @@ class InjectNoise(base.Analysis[NoiseRun]):
         )
 
     def selection(self, ctx: Context) -> kf.Selection:
-        """Where labels name their raters; raters and the reference are arguments of their own."""
+        """Return the field and the rater attribute; raters and the reference are separate arguments."""
         params = ctx.params
         if kf.rater_fields(ctx.dataset) or params.get("storage") == forms.BY_FIELD or not params.get("field"):
             return kf.Selection()
@@ -136,12 +135,12 @@ class InjectNoise(base.Analysis[NoiseRun]):
         found = super().settings(params)
         if found.get("model") == FILE:
             found["model"] = params.get("model_file")
-        if params.get("more") and found.get("model") != "fit":  # the form has hidden them again
+        if params.get("more") and found.get("model") != "fit":  # hidden in the form
             found = {name: value for name, value in found.items() if name not in ("rate", "preset")}
         return found | {"magnitude": magnitudes(params.get("magnitude"), params.get("raters"))}
 
     def summary(self, run: NoiseRun) -> str:
-        """The headline, the events by kind and by stage, what was used."""
+        """Return the headline, the events by kind and by stage, and the sources."""
         f, details = run.metrics, run.details
         kinds = [
             (EVENT_LABELS[kind], *(f"{counts[name]:,}" for name in ("done", "lost", "impossible")))
@@ -158,8 +157,8 @@ class InjectNoise(base.Analysis[NoiseRun]):
             f"{_table('magnitude here paper', loss_rows(details.loss_by_magnitude))}"
             f"Model: {shown(f['model'], None)}; classes by {shown(f['class_source'])}; "
             f"additions from {shown(f['false_positive_source'])}.\n\n"
-            f"Written: {', '.join(names_shown(f['fields']))}, each a rater of any other analysis. "
-            "Of an image that is opened, FiftyOne shows new fields once the page is loaded anew."
+            f"Written: {', '.join(names_shown(f['fields']))}. Other analyses take these fields as raters. "
+            "An open image shows new fields after you reload the page."
         )
 
 
@@ -168,13 +167,13 @@ def _quantities(found: Any) -> list[dict[str, str]]:
 
 
 def _table(columns: str, rows: Sequence[Mapping[str, str]]) -> str:
-    """Some columns of rows as Markdown; nothing without rows."""
+    """Return some columns of rows as a Markdown table; "" without rows."""
     names = columns.split()
     return widgets.table(names, [[row[name.lower()] for name in names] for row in rows]) + "\n\n" if rows else ""
 
 
 def magnitudes(text: Any, raters: Any = None) -> float | list[float]:
-    """One number for all raters, or a list with one for each."""
+    """Parse magnitudes: one number for all raters, or a list with one for each."""
     parts = [part.strip() for part in ("1" if text is None else str(text)).replace(";", ",").split(",")]
     try:
         numbers = [float(part) for part in parts]

@@ -1,4 +1,4 @@
-"""A metric of FiftyOne's panel *Model Evaluation*: a model beside the label convergence of the raters."""
+"""Metric for FiftyOne's panel *Model Evaluation*: compares a model with the label convergence of the raters."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ ROWS = {
     "label_convergence_high": "Label convergence, high end",
     "label_convergence_place": "The model towards label convergence",
 }
-"""Further rows of the panel: FiftyOne keeps one value of a metric, so these are added beside it."""
+"""Further rows of the panel, added to the results because FiftyOne stores one value per metric."""
 
 
 class LabelConvergenceMetric(foo.EvaluationMetric):
@@ -24,18 +24,18 @@ class LabelConvergenceMetric(foo.EvaluationMetric):
         config = foo.EvaluationMetricConfig(
             name="label_convergence",
             label="mAP by which label convergence is measured, 0 to 100",
-            description="mAP of the model, from 0 to 100, and the newest label convergence of the data set beside it",
+            description="mAP of the model, from 0 to 100, compared with the newest label convergence of the data set",
             icon="/assets/convergence.svg",
             eval_types=["detection"],
             aggregate_key="map_of_label_convergence",
             lower_is_better=False,
             unlisted=True,
         )
-        config.kwargs["lower_is_better"] = config.lower_is_better  # where FiftyOne looks for it
+        config.kwargs["lower_is_better"] = config.lower_is_better  # FiftyOne reads it from here
         return config
 
     def compute(self, samples: foc.SampleCollection, results: Any, run_key: str | None = None) -> float:
-        """The mAP of the model in points; the ceiling goes into further rows of the results."""
+        """Return the mAP of the model in points, and write the ceiling to further rows of the results."""
         keys = kf.list_runs(samples, "convergence")
         if run_key is None and not keys:
             raise InputError("run key: expected a run of label convergence (estimate_convergence), got none")

@@ -1,4 +1,4 @@
-"""Load a file of several raters, one label field per rater."""
+"""Operator that loads a file with labels of several raters, one label field per rater."""
 
 import json
 import os
@@ -27,12 +27,12 @@ from .widgets import Context
 NEW, CURRENT = "a new data set", "this data set"
 
 CHECKED = 2**25
-"""Bytes of a file that the form reads to say whether all its images are there."""
+"""Largest size in bytes of a file that the form reads to check whether all images exist."""
 
 LABEL_TYPES = ("auto", "detections", "polylines", "keypoints")
 
 DECLARED = {entry.name: entry for entry in declared_by(read_coco)}
-"""Options of the reader of COCO files; other formats have some of them."""
+"""Options of the COCO reader; other formats have some of them."""
 
 
 class LoadRaters(base.Action):
@@ -45,7 +45,7 @@ class LoadRaters(base.Action):
             "labels",
             required=True,
             label="File of labels",
-            description="COCO, tables of boxes, Pascal VOC, YOLO, CVAT and others, on the machine the App runs on",
+            description="COCO, tables of boxes, Pascal VOC, YOLO, CVAT and others, on the machine that runs the App",
         )
         _refuse_unless(path, ctx.params.get("labels"), os.path.exists, "There is no such file")
         images = inputs.str(
@@ -60,7 +60,7 @@ class LoadRaters(base.Action):
         canvas = ctx.params.get("canvas")
         if self._lacks_images(ctx, inputs) or canvas:
             about = (
-                "Where an image is missing, a grey one of the right size is put here: the name of a folder in "
+                "Name of a folder for grey images of the right size, in place of missing images; it is created in "
                 f"{plain(str(files.folder_for(_target(ctx))), None)}"
             )
             prop = inputs.str("canvas", label="Or a folder for grey canvases", description=about)
@@ -68,18 +68,18 @@ class LoadRaters(base.Action):
                 widgets.check(prop, lambda: files.place(_target(ctx), canvas, "canvas"))
 
     def _preview(self, ctx: Context, inputs: types.Object) -> None:
-        """What the file holds, before anything is loaded; nothing of one that is refused or too large to read now."""
+        """Show the content of the file before loading, unless it is invalid or too large to read in a form."""
         params = ctx.params
         if not _is_readable(params.get("labels")):
             return
         try:
             found = kf.preview_raters(params["labels"], images=params.get("images") or None, **_reading(params))
-        except InputError:  # which is said beside the field
+        except InputError:  # shown next to the input
             return
         inputs.view("found", types.Notice(label="Found", description=found))
 
     def _lacks_images(self, ctx: Context, inputs: types.Object) -> bool:
-        """Mark what loading would refuse of a file, while it can still be mended; whether images are missing."""
+        """Mark problems that loading would refuse, and return whether images are missing."""
         params, fields = ctx.params, inputs.properties
         if not _is_readable(params.get("labels")) or any(entry.invalid for entry in fields.values()):
             return False
@@ -99,7 +99,7 @@ class LoadRaters(base.Action):
         targets = (NEW, CURRENT) if ctx.dataset is not None else (NEW,)
         widgets.add_radio(inputs, "target", targets, default=NEW, label="Load into")
         if ctx.params.get("target") != CURRENT:
-            name = inputs.str("dataset_name", label="Its name", description="Empty: a name is made up")
+            name = inputs.str("dataset_name", label="Name of the data set", description="Empty: a generated name")
             widgets.check(name, lambda: _new_name(ctx.params))
 
     def _add_more(self, ctx: Context, inputs: types.Object) -> None:
@@ -110,8 +110,10 @@ class LoadRaters(base.Action):
         widgets.add_dropdown(inputs, "label_type", LABEL_TYPES, default="auto", label="Label type")
         for name in ("assigned", "crowds", "on_invalid"):
             widgets.add_option(ctx, inputs, DECLARED[name])
-        about = "By absolute names, .. or links: whoever wrote the file can show any image of the machine then"
-        widgets.add_switch(inputs, "outside_images", label="Images may lie outside of their folder", description=about)
+        about = (
+            "By absolute paths, .. or links. The file can then show any image of the machine: use only files you trust"
+        )
+        widgets.add_switch(inputs, "outside_images", label="Images may be outside of their folder", description=about)
 
     def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:
         self.check_params(ctx)
@@ -151,12 +153,12 @@ class LoadRaters(base.Action):
 
 
 def _target(ctx: Context) -> Any:
-    """The data set to load into, None for a new one."""
+    """Return the data set to load into, or None for a new one."""
     return ctx.dataset if ctx.params.get("target") == CURRENT else None
 
 
 def _new_name(params: Mapping[str, Any]) -> str | None:
-    """The name of the new data set, None for one that is made up."""
+    """Return the name of the new data set, or None for a generated name."""
     name = (params.get("dataset_name") or "").strip()
     if not name:
         return None
@@ -170,7 +172,7 @@ def _new_name(params: Mapping[str, Any]) -> str | None:
 
 
 def _aliases(text: str, name: str) -> Any:
-    """The aliases, checked before any file is read: a wrong one is marked while it is typed."""
+    """Parse and check aliases before any file is read, so that errors are marked while typing."""
     try:
         aliases = json.loads(text) if text else None
     except json.JSONDecodeError as error:
@@ -180,7 +182,7 @@ def _aliases(text: str, name: str) -> Any:
 
 
 def _reading(params: Mapping[str, Any]) -> dict[str, Any]:
-    """How the file is read."""
+    """Return the options for reading the file."""
     read = widgets.given_if(params, "more", *DECLARED)
     given = {name: value for name, value in read.items() if value and value != DECLARED[name].default}
     given |= widgets.given(params, "format")
@@ -188,7 +190,7 @@ def _reading(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_readable(path: str | None) -> bool:
-    """Whether there is a file, small enough to be read while the form is filled in."""
+    """Return whether the file exists and is small enough to be read in a form."""
     return path is not None and os.path.isfile(path) and os.path.getsize(path) <= CHECKED
 
 
@@ -198,7 +200,7 @@ def _refuse_unless(prop: types.Property, value: str | None, check: Callable[[str
 
 
 def summary(loaded: LoadedRaters) -> str:
-    """What was loaded, as text."""
+    """Return a description of the loaded data."""
     fields = ", ".join(f"{shown(rater)} ({shown(field)})" for rater, field in loaded.fields.items())
     lines = [
         f"**{number_of(loaded.annotations, 'annotation')} of {number_of(len(loaded.fields), 'rater')} on "
@@ -211,10 +213,10 @@ def summary(loaded: LoadedRaters) -> str:
         lines.append(f"- Grey canvases stand in for {missing}")
     if loaded.crowds:
         crowds = number_of(loaded.crowds, "crowd region is", "crowd regions are")
-        lines.append(f"- {crowds} kept apart: agreement does not read them")
+        lines.append(f"- {crowds} stored separately; agreement does not read them")
     if loaded.skipped:
         skipped = number_of(loaded.skipped, "annotation was", "annotations were")
-        lines.append(f"- {skipped} left out because of a shape that cannot be used")
+        lines.append(f"- {skipped} skipped because of an invalid shape")
     if loaded.analysis is not None:
         return "\n".join([lines[0], "", *lines[1:], made(loaded.analysis, loaded.dataset)["text"]])
     return "\n".join([lines[0], "", *lines[1:], "", "Next: **Analyse raters**."])

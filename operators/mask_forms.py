@@ -1,4 +1,4 @@
-"""What operators on masks offer first: raters with masks or labels, classes, and the value to ignore."""
+"""Shared inputs of operators on masks: raters with masks or labels, classes, and the value to ignore."""
 
 from typing import Any, ClassVar
 
@@ -17,11 +17,11 @@ from .widgets import Context
 PIXELS, OBJECTS = "pixels", "objects"
 
 UNKNOWN_SIZE = 1_000_000
-"""Pixels of an image of unknown size."""
+"""Assumed number of pixels of an image of unknown size."""
 
 
 class MaskAnalysis(base.Analysis[base.RunOfKind]):
-    """An analysis that reads masks, or outlines as masks; a subclass says what any `Analysis` does."""
+    """Base class of analyses that read masks, or outlines as masks; a subclass defines the same as for `Analysis`."""
 
     TYPED: ClassVar = {"quorum": widgets.numbers}
     DELEGATED_FROM = 1_000_000_000  # pixels of all raters: about a minute
@@ -30,7 +30,7 @@ class MaskAnalysis(base.Analysis[base.RunOfKind]):
         return pixels_of(ctx)
 
     def add_selection(self, ctx: Context, inputs: types.Object) -> bool:
-        """Raters, reference, classes."""
+        """Add raters, reference and classes."""
         text = (
             "Add a field of Segmentation masks for each rater (load_mask_folders in Python), or load labels of several "
             "raters (Load labels of several raters)."
@@ -46,7 +46,7 @@ class MaskAnalysis(base.Analysis[base.RunOfKind]):
         return True
 
     def add_local(self, ctx: Context, inputs: types.Object) -> None:
-        """Whether raters have names within an image only; as it is stored unless it is set."""
+        """Add a switch for raters without names across images; the default is the stored fact."""
         facts = rater_facts(ctx.dataset)
         local = any(facts[name]["is_local"] for name in selected_raters(ctx) if name in facts)
         self.ask(ctx, inputs, "raters_are_local", default=local)
@@ -60,7 +60,7 @@ def _read(samples: Any, selection: kf.Selection) -> RaterMasks:
 
 
 def _everybody(ctx: Context) -> tuple[str, ...] | None:
-    """Masks of two raters are found without naming them."""
+    """Return the default raters; None if two raters have masks, which are found by themselves."""
     return None if len(kf.rater_fields(ctx.dataset, MASKS)) > 1 else forms.everybody(ctx)
 
 
@@ -69,24 +69,24 @@ def _offered(ctx: Context) -> list[str]:
 
 
 def _usual(ctx: Context) -> list[str]:
-    """Masks where two raters have them, labels otherwise."""
+    """Return raters with masks if there are at least two, otherwise raters with labels."""
     masks = list(kf.rater_fields(ctx.dataset, MASKS))
     return masks if len(masks) > 1 else forms.real_raters(ctx) or masks
 
 
 def selected_raters(ctx: Context) -> list[str]:
-    """The selected raters; also for calls from the SDK, which fill in no defaults."""
+    """Return the selected raters, also for calls from the SDK, which fill in no defaults."""
     return list(ctx.params.get("raters") or _usual(ctx))
 
 
 def are_masks(ctx: Context) -> bool:
-    """Whether the selected raters have `Segmentation` masks."""
+    """Return whether the selected raters have `Segmentation` masks."""
     known = {*kf.rater_fields(ctx.dataset, MASKS), *kf.label_fields(ctx.dataset, MASKS)}
     return not known.isdisjoint(selected_raters(ctx))
 
 
 def _add_classes(ctx: Context, inputs: types.Object) -> None:
-    """Those that mask targets name, or that labels have; nothing to select where there is one."""
+    """Add the classes of mask targets or labels, if there are at least two."""
     if are_masks(ctx):
         known = kf.rater_fields(ctx.dataset, MASKS)
         fields = [known.get(name, name) for name in selected_raters(ctx)]
@@ -100,29 +100,29 @@ def _add_classes(ctx: Context, inputs: types.Object) -> None:
     if len(names) < 2 and not ctx.params.get("classes"):
         return
     empty = "all" if are_masks(ctx) else "all labels of a rater together"
-    description = f"Each is looked at by itself; empty for {empty}"
+    description = f"Each class is analysed separately; empty for {empty}"
     widgets.add_list(inputs, "classes", names, label="Classes", description=description)
 
 
 def add_methods(ctx: Context, inputs: types.Object, usual: list[str], **options: Any) -> types.Property:
-    """Any of the ways to estimate the truth of pixels."""
+    """Add methods to estimate the truth of pixels."""
     entries = {name: f"{name}: {text}" for name, text in TRUTH_LABELS.items()}
     prop = widgets.add_list(inputs, "methods", entries, default=usual, **options)
     unknown = [name for name in ctx.params.get("methods") or () if name not in TRUTH_LABELS]
     if unknown:
-        widgets.refuse(prop, f"{unknown[0]!r} is no way to estimate a truth")
+        widgets.refuse(prop, f"{unknown[0]!r} is not a method to estimate a truth")
     return prop
 
 
 def add_ignored(ctx: Context, inputs: types.Object) -> None:
-    """The value of pixels that count for nothing; rasterised labels have none."""
+    """Add the value of pixels to ignore; rasterised labels have none."""
     if are_masks(ctx):
-        description = "A pixel that any rater gives this value counts for nothing; empty for none"
+        description = "A pixel to which any rater gives this value is ignored; empty for none"
         widgets.add_number(ctx, inputs, "ignore_value", 1, 65535, label="Value to ignore", description=description)
 
 
 def pixels_of(ctx: Context) -> int:
-    """About how many pixels there are to look at, those of every rater."""
+    """Return the approximate number of pixels to read, over all raters."""
     view = ctx.target_view()
     known: int = view.sum(F("metadata.width") * F("metadata.height")) if view.has_field("metadata.width") else 0
     unknown = len(view) - (view.count("metadata.width") if known else 0)

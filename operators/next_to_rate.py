@@ -1,4 +1,4 @@
-"""Which images one more rater should see."""
+"""Operator that ranks the images for one more rater."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from .widgets import Context
 
 class NextToRate(base.OfAgreement):
     NAME, LABEL = "next_to_rate", "Images for one more rater"
-    DESCRIPTION = "Which images to give to one more rater, so that the interval on alpha narrows most for each label"
+    DESCRIPTION = "Rank images for one more rater, so that the interval on alpha narrows most for each label"
     ICON, RESULT = "/assets/agreement.svg", "One more rater"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:

@@ -1,4 +1,4 @@
-"""The button above the grid that opens the panel *Raters*."""
+"""Button above the grid that opens the panel *Raters*."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class OpenRaters(foo.Operator):
         return foo.OperatorConfig(
             name="open_raters",
             label="Raters: open the panel",
-            description="How far the raters agree, where they do not, and what to do about it",
+            description="How much the raters agree, where they disagree, and what to do about it",
             icon="/assets/agreement.svg",
         )
 
@@ -24,6 +24,6 @@ class OpenRaters(foo.Operator):
         return types.Placement(types.Places.SAMPLES_GRID_SECONDARY_ACTIONS, button)
 
     def execute(self, ctx: Context) -> dict[str, Any]:
-        for operation in base.showing(ctx):  # where it is open already, another one would stand beside it
+        for operation in base.showing(ctx):  # does not open a second panel
             operation()
         return {}

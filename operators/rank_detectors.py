@@ -1,4 +1,4 @@
-"""Rank detectors under the labels of each rater, and under consensus estimated from all of them."""
+"""Operator that ranks detectors under the labels of each rater, and under estimates from all raters."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -21,11 +21,11 @@ from .widgets import Context
 USUAL = ["any", "0.5", "0.75"]
 
 MOST_COLUMNS = 8
-"""References in the table of the summary; the panel shows all."""
+"""Maximum number of references in the table of the summary; the panel shows all."""
 
 
 MATCHING = 4
-"""How many times longer boundaries are matched at one threshold than a map is ranked."""
+"""Time to match boundaries at one threshold, relative to ranking a map."""
 
 
 class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
@@ -51,7 +51,7 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
                 inputs,
                 "all_shares",
                 label="Thresholds of agreement, 1/N to 1, as references",
-                description="What at least 1, 2, ... of the N raters marked; every image needs as many raters",
+                description="Pixels that at least 1, 2, ... of the N raters marked; all images need N raters",
             )
             mask_forms.add_ignored(ctx, inputs)
             self.add_local(ctx, inputs)
@@ -80,9 +80,9 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
             widgets.refuse(prop, "Choose the fields of at least one detector")
         unknown = [name for name in chosen if name not in maps and name not in labels]
         if unknown:
-            widgets.refuse(prop, f"{unknown[0]!r} is no field of a detector")
+            widgets.refuse(prop, f"{unknown[0]!r} is not a field of a detector")
         elif len({name in maps for name in chosen}) > 1:
-            widgets.refuse(prop, "Score maps and labels are ranked one after the other")
+            widgets.refuse(prop, "Rank score maps and labels in two separate runs")
         return chosen
 
     def _add_skew(self, ctx: Context, inputs: types.Object) -> None:
@@ -96,7 +96,7 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
             1.0,
             default=0.01,
             label="Least fraction of positives",
-            description="Precision is averaged over this range; by default over what raters mark",
+            description="Precision is averaged over this range; by default, the range of what raters mark",
         )
         high = widgets.add_number(
             ctx, inputs, "skew_high", 0.0, 1.0, default=0.2, label="Greatest fraction of positives"
@@ -127,7 +127,7 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
 
 
 def _title(run: DetectorRun) -> str:
-    """Which detector is best, and which finds boundaries best."""
+    """Describe the best detector, and the best detector of boundaries."""
     found, boundaries = ranking_title(run.details.ranking.ranking), run.details.boundaries
     if boundaries is None:
         return found

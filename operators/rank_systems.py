@@ -1,4 +1,4 @@
-"""How classifiers of images rank when measured against each rater, and against the majority."""
+"""Operator that ranks image classifiers under each rater, and under the majority."""
 
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ TREE_EXAMPLE = "animal: cat, dog; plant: oak"
 
 
 def read_tree(text: str, _: str) -> dict[str, str] | None:
-    """Node -> the node above it, from a text; None for none."""
+    """Parse a tree of labels to node -> parent; None for an empty text."""
     return {node: above for above, nodes in read_groups(text).items() for node in nodes} or None
 
 
@@ -40,12 +40,12 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
         chosen = usual if chosen is None else chosen
         unknown = [name for name in chosen if isinstance(chosen, list) and name not in fields]
         if unknown:
-            widgets.refuse(classifiers, f"{unknown[0]!r} is no field of scores")
+            widgets.refuse(classifiers, f"{unknown[0]!r} is not a field of scores")
         elif len(chosen) < 2:
             widgets.refuse(classifiers, "A ranking needs at least two classifiers")
         self.ask(ctx, inputs, "missing", "bootstrap", "seed")
-        image_label_forms.add_teams(ctx, inputs, "What most of each chose is one reference more")
-        about = f"What stands above which, such as {TREE_EXAMPLE}; empty for none"
+        image_label_forms.add_teams(ctx, inputs, "The majority of each team is an additional reference")
+        about = f"Parents with their labels, such as {TREE_EXAMPLE}; empty for none"
         self.ask(ctx, inputs, "tree", label="A tree of the labels, for the ontology score", description=about)
 
     def analyse(self, samples: foc.SampleCollection, run_key: str, **settings: Any) -> RankingRun:
@@ -54,7 +54,7 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
         return super().analyse(samples, run_key, **settings)
 
     def summary(self, run: RankingRun) -> str:
-        """Whether the best changes, by measure, with the values under every reference."""
+        """Describe for each measure whether the best classifier changes, with the values under all references."""
         f, details = run.metrics, run.details
         parts = []
         for measure, ranking in details.rankings.items():
@@ -72,5 +72,5 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
         if f["skipped_images"]:
             counted += f"; {number_of(f['skipped_images'], 'image')} without scores are left out"
         drawn = any(ranking.sureness for ranking in details.rankings.values())
-        beside = "rank, and share of replicates in which best; before it the 95 % interval" if drawn else "the rank"
+        beside = "rank, and share of replicates with the best rank; before them 95 % intervals" if drawn else "the rank"
         return "\n\n".join([*parts, f"{counted}. In brackets: {beside}."])

@@ -1,4 +1,4 @@
-"""Give a run, and all it wrote, another key."""
+"""Operator that renames a run and everything it wrote."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from .widgets import Context
 
 class RenameRun(base.OfRun):
     NAME, LABEL = "rename_run", "Rename a run"
-    DESCRIPTION = "Give a run, or all runs of an analysis, and what they wrote another key"
+    DESCRIPTION = "Change the key of a run, or of all runs of an analysis, and of everything they wrote"
     ICON, RESULT = "/assets/agreement.svg", "Renamed"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:

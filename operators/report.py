@@ -1,4 +1,4 @@
-"""Write an analysis as one HTML file."""
+"""Operator that writes an analysis as one HTML file."""
 
 from typing import Any
 
@@ -12,14 +12,12 @@ from .widgets import Context
 
 class WriteReport(base.Download):
     NAME, LABEL = "report", "Write a report"
-    DESCRIPTION = (
-        "One HTML file with all that an analysis says, to be sent and printed; it needs no network and no script"
-    )
+    DESCRIPTION = "One HTML file with all results of an analysis, to send or print; it needs no network and no scripts"
     ICON, RESULT = "/assets/agreement.svg", "Report"
     ENDING = "html"
 
     def runs(self, dataset: Any) -> list[Any]:
-        """The first run of each analysis: a report is of any labels."""
+        """Return the first run of each analysis, whatever its kind."""
         return [next(iter(analysis.runs.values())) for analysis in kf.list_analyses(dataset)]
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:

@@ -1,4 +1,4 @@
-"""Make a label field of what raters agree on and of what was decided."""
+"""Operator that writes a label field of agreed and decided labels."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,17 +19,15 @@ from .widgets import Context
 
 class MakeResolved(base.OfAgreement):
     NAME, LABEL = "resolved", "Make resolved labels"
-    DESCRIPTION = "A label field of what raters agree on and of what was decided, to evaluate models against"
+    DESCRIPTION = "Write a label field of agreed and decided labels, as ground truth to evaluate models"
     KINDS = tuple(RESOLVING)
     ICON, RESULT = "/assets/agreement.svg", "Resolved labels"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         proposed = free_run_key(ctx.dataset, "resolved")
-        about = "It is a run, too, which is deleted with the field"
+        about = "Also the key of a run; deleting the run deletes the field"
         forms.add_key(ctx, inputs, "field", proposed, check_run_key, "New field", about)
-        widgets.add_dropdown(
-            inputs, "undecided", UNDECIDED, default="majority", label="Of units that nobody has decided"
-        )
+        widgets.add_dropdown(inputs, "undecided", UNDECIDED, default="majority", label="Units without a decision")
 
     def summary(self, params: Mapping[str, Any], found: ResolvedRun) -> dict[str, Any]:
         metrics, count = found.metrics, kf.count_disputes(found.dataset, params["key"])

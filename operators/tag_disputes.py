@@ -1,4 +1,4 @@
-"""Tag the samples and labels in dispute."""
+"""Operator that tags the samples and labels in dispute."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ class TagDisputes(base.OfAgreement):
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         inputs.str("tag", default="disputed", label="Tag", required=True)
-        widgets.add_switch(inputs, "open_only", default=True, label="Only what nobody has decided")
+        widgets.add_switch(inputs, "open_only", default=True, label="Only undecided ones")
 
     def summary(self, params: Mapping[str, Any], found: int) -> dict[str, Any]:
         tagged = number_of(found, "sample is", "samples are")

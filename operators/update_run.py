@@ -1,4 +1,4 @@
-"""The same analysis again, of the labels as they are now."""
+"""Operator that repeats an analysis with the current labels."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,8 +15,8 @@ from .widgets import Context
 
 class UpdateRun(base.Action):
     NAME, FUNCTION = "update_run", "update_analysis"
-    LABEL = "Update: the same analysis with the labels as they are now"
-    DESCRIPTION = "The runs of an analysis again with the same settings under another key, so that both can be compared"
+    LABEL = "Update: the same analysis with the current labels"
+    DESCRIPTION = "Repeat the runs of an analysis with the same settings under another key, to compare the two"
     ICON, RESULT = "/assets/agreement.svg", "Updated"
 
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
@@ -30,7 +30,7 @@ class UpdateRun(base.Action):
                 next_analysis_key(ctx.dataset, key),
                 check_analysis_key,
                 label="New key",
-                description="The analysis of before stays as it is",
+                description="The previous analysis is kept",
             )
 
     def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:

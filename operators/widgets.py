@@ -1,4 +1,4 @@
-"""The building blocks of forms: drop-downs, switches and numbers, and inputs that are marked as wrong."""
+"""Building blocks of forms: drop-downs, switches, numbers, and the marking of invalid inputs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, get_args
@@ -10,10 +10,10 @@ from kalos_core.options import Declared
 from kalos_core.text import plain
 
 Context: TypeAlias = Any
-"""FiftyOne's `ExecutionContext`; FiftyOne ships no types."""
+"""FiftyOne's `ExecutionContext`; FiftyOne has no type annotations."""
 
 Read: TypeAlias = Callable[[str, str], Any]
-"""``read(text, name)``: the value of an option that was typed; an error names the option."""
+"""Function ``read(text, name)`` that returns the value of a typed option; its errors name the option."""
 
 Entries: TypeAlias = Mapping[str, str] | Iterable[str]
 """Values with their labels, or values that are their own labels."""
@@ -34,18 +34,18 @@ def add_dropdown(
     accepted: Iterable[str] = (),
     **options: Any,
 ) -> types.Property:
-    """One of several values; `accepted` are values that FiftyOne lets pass without offering them."""
+    """Add a drop-down; `accepted` holds values that are valid but not offered."""
     view = dropdown(entries, descriptions=descriptions)
     return inputs.enum(name, [*view.values(), *accepted], view=view, **options)
 
 
 def add_list(inputs: types.Object, name: str, entries: Entries, **options: Any) -> types.Property:
-    """Any number of several values."""
+    """Add a drop-down with multiple choice."""
     return inputs.list(name, types.String(), view=dropdown(entries, multiple=True), **options)
 
 
 def add_radio(inputs: types.Object, name: str, entries: Entries, **options: Any) -> types.Property:
-    """One of several values, all in sight."""
+    """Add a horizontal group of radio buttons."""
     view = _with_entries(types.RadioGroup(orientation="horizontal"), entries, {})
     return inputs.enum(name, view.values(), view=view, **options)
 
@@ -64,7 +64,10 @@ def add_switch(inputs: types.Object, name: str, *, default: bool = False, **opti
 def add_number(
     ctx: Context, inputs: types.Object, name: str, low: float, high: float | None = None, **options: Any
 ) -> types.Property:
-    """A number within limits, whole if `low` is; FiftyOne checks them only when the form is sent."""
+    """Add a number within limits, an integer if `low` is one.
+
+    FiftyOne itself checks limits only when the form is submitted.
+    """
     define = inputs.int if isinstance(low, int) else inputs.float
     prop = define(name, min=low, max=high, **options)
     value = ctx.params.get(name)
@@ -74,7 +77,7 @@ def add_number(
 
 
 def is_on(ctx: Context, inputs: types.Object, name: str, *, default: bool = False, **options: Any) -> bool:
-    """Add a switch of the form itself; whether it is on."""
+    """Add a switch that only affects the form, and return whether it is on."""
     add_switch(inputs, name, default=default, **options)
     chosen = ctx.params.get(name)
     return default if chosen is None else bool(chosen)
@@ -88,9 +91,9 @@ def add_option(
     read: Read | None = None,
     **own: Any,
 ) -> types.Property:
-    """An option as it is declared, but for what is given as `own`; of its choices those `offered`, or all.
+    """Add an input for an option as declared, changed by `own`; `offered` replaces its choices.
 
-    With `read` it is typed as text.
+    With `read`, the option is typed as text.
     """
     option, kinds = entry.option, {entry.kind, *get_args(entry.kind)}
     about = {"default": entry.default, "label": option.label, "description": option.help, **own}
@@ -113,12 +116,12 @@ def add_option(
 
 
 def typed(read: Read | None, value: Any, name: str) -> Any:
-    """A value that may have been typed: calls from the SDK give it as it is."""
+    """Return the value of an option that may be typed as text; other values, as from the SDK, are unchanged."""
     return read(value, name) if read is not None and isinstance(value, str) else value
 
 
 def numbers(text: str, name: str) -> list[float]:
-    """Numbers that were typed.
+    """Parse typed numbers.
 
     Examples
     --------
@@ -132,12 +135,12 @@ def numbers(text: str, name: str) -> list[float]:
 
 
 def is_number(value: Any) -> bool:
-    """What is typed into a field of a number need not be one."""
+    """Return whether a value is a number; a number field may contain other input."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def check(prop: types.Property, question: Callable[[], Any]) -> None:
-    """Mark an input as wrong if `question`, which reads it, raises."""
+    """Mark an input as invalid if `question`, which reads it, raises an error."""
     try:
         question()
     except InputError as error:
@@ -150,21 +153,21 @@ def refuse(prop: types.Property, message: str) -> None:
 
 
 def block(inputs: types.Object, title: str, text: str, name: str = "nothing") -> None:
-    """Show why the form cannot be sent."""
+    """Show an error, and prevent the form from being submitted."""
     inputs.view(name, types.Error(label=title, description=text))
     refuse(inputs.str("refused", required=True, view=types.HiddenView()), text)
 
 
 def given(params: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """The params of these names as far as they are set: what is left out has the default of the function it goes to."""
+    """Return the params with these names that are set, so that the called function fills in the other defaults."""
     return {name: params[name] for name in names if params.get(name) is not None}
 
 
 def given_if(params: Mapping[str, Any], switch: str, *names: str) -> dict[str, Any]:
-    """The same, unless the switch that shows them in the form is off again."""
+    """Return the same as `given`, or nothing if the switch that shows the inputs is off."""
     return {} if params.get(switch) is False else given(params, *names)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of a summary, in Markdown."""
+    """Return a Markdown table."""
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [heads, ["---"] * len(heads), *rows])

@@ -1,4 +1,4 @@
-"""One file per panel: state, handlers, layout. Numbers come from stored runs, figures from `kalos_core.figures`."""
+"""Panels, one file each. Numbers come from stored runs, and figures from `kalos_core.figures`."""
 
 from typing import Any
 

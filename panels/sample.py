@@ -1,4 +1,4 @@
-"""Beside the open sample: its alpha, what every rater gave each unit, and the decision about the units in dispute."""
+"""Panel next to the open sample: its alpha, the labels of each rater by unit, and decisions about disputes."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -20,11 +20,11 @@ from .parts.events import PLUGIN, Context, recalled, recalled_queue, recalled_ru
 MOST_UNITS = 100
 
 NOTHING: Record = {"headline": "", "queue": None, "raters": [], "rows": [], "part": [], "note": ""}
-"""What stands beside a sample that is part of no analysis; `view/src/sample.tsx` declares the record."""
+"""Record of a sample that is part of no analysis; `view/src/sample.tsx` declares its type."""
 
 
 class SamplePanel(Deciding, View):
-    """The view is told what stands beside each sample that is opened."""
+    """Panel that sends the record of each opened sample to the view."""
 
     COMPONENT = "KalosSample"
 
@@ -35,44 +35,44 @@ class SamplePanel(Deciding, View):
             label="Raters on this sample",
             icon="/assets/agreement.svg",
             surfaces="modal",
-            help_markdown="What every rater gave each unit of the open sample, and the decision where they differ",
+            help_markdown="Labels of each rater for the units of the open sample, and decisions where they differ",
         )
 
     def on_load(self, ctx: Context) -> None:
         ctx.panel.set_data("beside", as_text(answered(partial(beside, ctx, ctx.current_sample))))
 
     def on_change_current_sample(self, ctx: Context) -> None:
-        """Answered without a redraw; the App sends only events that a panel has a method for."""
+        """No-op: `answer` handles the event; the App sends an event only to panels with its method."""
 
     def answer(self, ctx: Context) -> Any:
         if ctx.params.get("__method__") not in {"on_change_current_sample", "reload"}:
             return super().answer(ctx)
-        if ctx.current_sample is not None:  # else it is closed
+        if ctx.current_sample is not None:  # None if the sample is closed
             text = as_text(answered(partial(beside, ctx, ctx.current_sample)))
             ctx.ops.patch_panel_data({"beside": text})
         return None
 
     @question
     def beside(self, ctx: Context) -> Record:
-        """Of another analysis, or read again."""
+        """Return the record of the sample, again or for another analysis."""
         if ctx.params.get("analysis"):
             remember(ctx, ctx.params["analysis"])
         return beside(ctx, ctx.params["sample"])
 
     @question
     def compute(self, ctx: Context) -> None:
-        """The form that analyses, where nothing is yet."""
+        """Open the form that makes an analysis."""
         ctx.prompt(f"{PLUGIN}/analyse")
 
     @question
     def everything(self, ctx: Context) -> Record:
-        """No longer only the disputes that the queue was opened with."""
+        """Return the record with all disputes, not only those with which the queue was opened."""
         remember_queue(ctx, ctx.params["run"])
         return beside(ctx, ctx.params["sample"])
 
 
 def beside(ctx: Context, sample: str | None) -> Record:
-    """What stands beside a sample, of the analysis chosen last, here or in the workbench, else the newest."""
+    """Return the record of a sample, for the analysis chosen last in either panel, else for the newest."""
     found = {entry.key: entry for entry in kf.list_analyses(ctx.dataset) if decidable_in(entry)}
     key = next((key for key in (recalled(ctx), *found) if key in found), None)
     record = {"analyses": list(found), "analysis": key, "sample": sample, **NOTHING}
@@ -89,7 +89,7 @@ def beside(ctx: Context, sample: str | None) -> Record:
     disputes = [dispute_of(shown, unit, **part) for unit in shown.disputes]
     said = deciding_of(ctx.dataset, run).headline(shown.report, len(disputes))
     cut = f", the first {MOST_UNITS} below" if len(shown.report.units) > MOST_UNITS else ""
-    doubt = "" if is_same or not variations else f"Findings of {plain(variations)}, of other labels or settings."
+    doubt = "" if is_same or not variations else f"Findings of {plain(variations)}, with other labels or settings."
     return record | {
         "headline": said + cut,
         "queue": queue_of(ctx.dataset, run, variations, disputes, **part),
@@ -101,7 +101,7 @@ def beside(ctx: Context, sample: str | None) -> Record:
 
 
 def _rows(shown: SampleDisputes, disputes: Sequence[Record]) -> Iterator[Record]:
-    """Each unit with a cell for each rater, the dispute it belongs to, and its labels: ids with their fields."""
+    """Iterate over units, with a cell for each rater, the dispute, and the ids and fields of the labels."""
     report, nothing = shown.report, DECIDABLE[shown.kind].LISTED
     of_unit = {number: one for one, unit in zip(disputes, shown.disputes, strict=True) for number in unit.units}
     for place, (unit, cells) in enumerate(zip(report.units[:MOST_UNITS], report.cells, strict=False), 1):

@@ -1,4 +1,4 @@
-"""All sections, which the view draws, in their groups."""
+"""Table of all sections, by group."""
 
 from .data.base import DataSection
 from .data.ceiling import CeilingSection
@@ -25,6 +25,6 @@ GROUPS: dict[str, tuple[DataSection, ...]] = {
     "Models": (CeilingSection(), TruthSection(), RankingSection(), NoiseSection()),
     "Runs": (RunsSection(), ThresholdSection()),
 }
-"""Name of a group, which is a tab, -> its sections."""
+"""Name of a group (a tab) -> its sections."""
 
 BY_NAME = {section.NAME: section for sections in GROUPS.values() for section in sections}

@@ -1,4 +1,4 @@
-"""The panel *Raters*: one analysis, one filter, and a section for each question, which the view draws."""
+"""Panel *Raters*: one analysis, one filter, and a section for each question."""
 
 import json
 import time
@@ -29,7 +29,7 @@ HELP = "How good are our labels, who or what is the problem, and what do we do n
 
 
 class WorkbenchPanel(Deciding, View):
-    """The view keeps what is chosen, and sends it with each question."""
+    """The panel; the view keeps its state and sends it with each question."""
 
     COMPONENT = "KalosRaters"
 
@@ -52,7 +52,7 @@ class WorkbenchPanel(Deciding, View):
         ctx.panel.set_data("frame", as_text(answered(partial(frame_of, ctx, chosen))))
 
     def answer(self, ctx: Context) -> Any:
-        """What happened elsewhere goes to the view as data, which alone it draws anew."""
+        """Send events from elsewhere to the view as data, so that it redraws only what changed."""
         name = ctx.params.get("__method__", "")
         if name == "reload":
             ctx.ops.patch_panel_data({"changed": as_text({"at": time.time(), "section": ctx.params.get("section")})})
@@ -65,10 +65,10 @@ class WorkbenchPanel(Deciding, View):
         return None
 
     def on_change_dataset(self, ctx: Context) -> None:
-        """Answered without a redraw; the App sends only events that a panel has a method for."""
+        """No-op: `answer` handles the event; the App sends an event only to panels with its method."""
 
     def on_change_view(self, ctx: Context) -> None:
-        """Likewise."""
+        """No-op, for the same reason."""
 
     # ---- questions of the view ----
 
@@ -86,7 +86,7 @@ class WorkbenchPanel(Deciding, View):
 
     @question
     def act(self, ctx: Context) -> dict[str, Any]:
-        """A click: it is carried out, and what is in the grid now is answered."""
+        """Carry out a click, and return what the grid shows."""
         params = ctx.params
         section = BY_NAME[params["section"]]
         analysis = find_analysis(ctx.dataset, params["analysis"])
@@ -99,23 +99,24 @@ class WorkbenchPanel(Deciding, View):
 
     @question
     def prompt(self, ctx: Context) -> None:
-        """The form of an operator of ours, with what is already known."""
+        """Open the form of an operator of this plugin, with the given params."""
         ctx.prompt(f"{PLUGIN}/{ctx.params['operator']}", params=ctx.params.get("given"))
 
 
 def seen_view(ctx: Context) -> str:
-    """The view and the filters of the App, as a text to compare."""
+    """Return the view and the filters of the App as comparable text."""
     asked = ctx.request_params
     return json.dumps([asked.get("view"), asked.get("filters"), asked.get("extended")], sort_keys=True, default=str)
 
 
-# ---- what is answered, as `src/records.ts` declares it ----
+# ---- answers, as declared in `src/records.ts` ----
 
 
 def frame_of(ctx: Context, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """The frame around the sections, and the answer of the one that is shown: opening the panel takes one question.
+    """Return the frame around the sections and the answer of the shown section, so that one question opens the panel.
 
-    `chosen` is what the view has: `analysis`, `section`, `filter`, and the keys that are `known`: a new one is shown.
+    `chosen` is the state of the view: `analysis`, `section`, `filter`, and the `known` keys. An analysis with an
+    unknown key is shown.
     """
     found = kf.list_analyses(ctx.dataset)
     analysis = _shown(ctx, found, chosen)
@@ -141,7 +142,7 @@ def frame_of(ctx: Context, chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown(ctx: Context, found: list[Analysis], chosen: Mapping[str, Any]) -> Analysis | None:
-    """The analysis that is chosen, else the newest, which is remembered where it is new."""
+    """Return the chosen analysis, else the newest, which is remembered if it is new."""
     known, newest = chosen.get("known") or [], next(iter(found), None)
     analysis = next((entry for entry in found if entry.key == chosen.get("analysis")), None)
     if newest is None or (analysis and (not known or newest.key in known)):
@@ -161,7 +162,7 @@ def listed_sections(ctx: Context, analysis: Analysis) -> list[dict[str, Any]]:
 
 
 def choices_of(ctx: Context, analysis: Analysis) -> dict[str, list[str]]:
-    """The classes, raters and tags to choose from in the filter."""
+    """Return the classes, raters and tags of the filter."""
     run, tags = analysis.run("agreement"), ctx.dataset.distinct("tags")
     if run is None:
         return {**choices_in(ctx.dataset, analysis), "tag": tags}
@@ -174,7 +175,7 @@ def choices_of(ctx: Context, analysis: Analysis) -> dict[str, list[str]]:
 
 
 def in_menu(analysis: Analysis) -> str:
-    """An analysis as the menu shows it: key, date, size, alpha, configuration."""
+    """Return the entry of an analysis in the menu: key, date, size, alpha and configuration."""
     lead = next(iter(analysis.runs.values()))
     alpha = f"α {alpha_text(lead.metrics['alpha'])}" if "alpha" in lead.metrics else ""
     when, size = f"{lead.made_at:%d %b %Y %H:%M}", number_of(lead.images, "image")
@@ -182,7 +183,7 @@ def in_menu(analysis: Analysis) -> str:
 
 
 def start_of(ctx: Context) -> dict[str, Any]:
-    """Where nothing is analysed yet: the raters that were found, the selection, and runs that cannot be read."""
+    """Return the start page without an analysis: the raters found, their selection, and unreadable runs."""
     found = kf.found_raters(ctx.dataset)
     runs = [run for run in kf.list_runs(ctx.dataset, info=True) if run.unreadable]
     return {
@@ -201,7 +202,7 @@ def _given(selection: kf.Selection) -> dict[str, Any]:
 def section_of(
     ctx: Context, analysis: Analysis, name: str, chosen: Mapping[str, Any], given: Mapping[str, Any] = NOTHING
 ) -> dict[str, Any]:
-    """The answer for one section: its `record`, or the `invitation` to make its run."""
+    """Return the answer for one section: its `record`, or the `invitation` to make its run."""
     section = BY_NAME[name]
     asked = Asked(ctx, analysis, section.FOLLOWS, chosen, given)
     kind = section.run_kind(asked)
@@ -215,7 +216,7 @@ def section_of(
 
 
 def follow(asked: Asked, led: Led) -> dict[str, Any]:
-    """Carry out where a click leads; what is in the grid then, and the view before."""
+    """Carry out the target of a click, and return what the grid shows, with the previous view."""
     ctx = asked.ctx
     if led.sample is not None:
         open_sample(ctx, led.sample)

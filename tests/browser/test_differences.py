@@ -20,7 +20,7 @@ from tests.tiers import extended
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 PAGES = {
-    "Raters": ("Each rater", "Every two", "Sessions"),
+    "Raters": ("Each rater", "Pairs", "Sessions"),
     "Variations": ("Types", "Outlines", "Merged", "Attributes"),
     "Classes": ("Agreement", "Confusions"),
     "Images": (),
@@ -60,7 +60,7 @@ def test_what_is_clicked_is_in_the_grid(app: Any, analysed: fo.Dataset) -> None:
     expect(cell).to_contain_text(f"{count} / {of}")
     leads_to(cell.click, view_of_findings(analysed, run, ["missing"], rater=rater))
 
-    app.choose_part("Raters", "Every two")
+    app.choose_part("Raters", "Pairs")
     matrix = panel.get_by_role("table", name="Alpha of every two raters")
     expect(matrix.get_by_role("button")).to_have_count(4 * 3)
 

@@ -109,7 +109,7 @@ def test_two_windows_at_once_show_what_was_clicked_in_each(
     expect(app.raters().get_by_role("combobox").filter(has_text="chen")).to_be_visible()
     app.choose_part("Runs")
     other.expect_section("Classes")
-    other.choose_part("Raters", "Every two")
+    other.choose_part("Raters", "Pairs")
     app.expect_section("Runs")
     for window in (app, other):
         assert window.raters().get_by_text("could not be shown").count() == 0

@@ -27,7 +27,7 @@ Pages = dict[str, dict[str, str]]
 """Section -> its pages ("": it has none), and what is said on each."""
 
 OBJECTS: Pages = {
-    "Overview": {"": "What follows"},
+    "Overview": {"": "Next steps"},
     "Published": {"": "Configuration"},
     "Images": {"": "images with the least agreement"},
     "Variations": {
@@ -39,7 +39,7 @@ OBJECTS: Pages = {
     "Classes": {"Agreement": "Raters agree least about", "Confusions": "findings of two classes for one object"},
     "Raters": {
         "Each rater": "How often each rater differs, per object",
-        "Every two": "agree most",
+        "Pairs": "agree most",
         "Sessions": "No rater has several sessions",
     },
     "Threshold": {
@@ -58,7 +58,7 @@ OBJECTS: Pages = {
     "Training list": {"": ""},
     "Guideline": {"": ""},
     "Results": {"": "Hand over"},
-    "Runs": {"List": "All runs, the newest first", "Compare": "There is only one analysis"},
+    "Runs": {"List": "All runs, newest first", "Compare": "There is only one analysis"},
 }
 
 MASKS: Pages = {
@@ -70,13 +70,13 @@ MASKS: Pages = {
     },
     "Truth": {"": "Click a row to compare raters with it"},
     "Ranking": {"Detectors": "The best depends on the reference", "Curves": "sharp reaches"},
-    "Overview": {"": "What matters"},
+    "Overview": {"": "Key findings"},
     "Decide": {"": "decisions made"},
     "Results": {"": "Hand over"},
 }
 
 LABELS: Pages = {
-    "Overview": {"": "What matters"},
+    "Overview": {"": "Key findings"},
     "Decide": {"": "decisions made"},
     "Questions": {
         "Agreement": "Coefficients of each question",

@@ -48,7 +48,7 @@ LIMITS: Wrong = [
     ({"raters": ["ann", "bob", "zoe"]}, KINDS_OF_LABELS),
     ({"reference": "ann"}, "Without the reference, agreement needs at least two raters"),
     ({"reference": "zoe"}, "There is no rater 'zoe'"),
-    ({"similarity": "polygon_iou"}, "Not every label has what polygon_iou compares"),
+    ({"similarity": "polygon_iou"}, "Not every label can be compared by polygon_iou"),
     ({"threshold": 1.5}, SHARE),
     ({"threshold": -0.1}, SHARE),
     ({"more": True, "min_area": -1}, "A number of at least 0"),
@@ -61,7 +61,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
     ("find_variations", "scenes"): LIMITS,
     ("calibrate_threshold", "scenes"): [
         ({"similarities": []}, "Choose at least one similarity"),
-        ({"similarities": ["polygon_iou"]}, "Not every label has what polygon_iou compares"),
+        ({"similarities": ["polygon_iou"]}, "Not every label can be compared by polygon_iou"),
         ({"repeats": 0}, "A number of at least 1"),
     ],
     ("choose_threshold", "scenes"): [
@@ -76,7 +76,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
         ({"least": 0}, "A number from 0.05 to 1"),
         ({"fraction": 1}, "expected a number above 0 and below 1, got 1"),
         ({"fraction": "x"}, SHARE),
-        ({"predictions": "ann"}, "'ann' is no field of predictions"),
+        ({"predictions": "ann"}, "'ann' is not a field of predictions"),
     ],
     ("inject_noise", "lively"): [
         ({"magnitude": "much"}, "expected numbers of 0 or more, such as 1 or 0.5, 1, 2, got 'much'"),
@@ -99,7 +99,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
     ],
     ("rank_systems", "quiz"): [
         ({"systems": ["net"]}, "A ranking needs at least two classifiers"),
-        ({"systems": ["net", "ann"]}, "'ann' is no field of scores"),
+        ({"systems": ["net", "ann"]}, "'ann' is not a field of scores"),
         ({"tree": "cat"}, "expected names with labels"),
     ],
     ("compute_pixel_agreement", "masks"): [
@@ -110,12 +110,12 @@ WRONG: dict[tuple[str, str], Wrong] = {
     ],
     ("estimate_truth", "masks"): [
         ({"methods": []}, "Choose at least one"),
-        ({"methods": ["best"]}, "'best' is no way to estimate a truth"),
+        ({"methods": ["best"]}, "'best' is not a method to estimate a truth"),
     ],
     ("estimate_truth", "boxes"): [(THREE | {"quorum": text}, "quorum: expected") for text in ("half", "0", "1.5", "")],
     ("rank_detectors", "masks"): [
         ({"detectors": []}, "Choose the fields of at least one detector"),
-        ({"detectors": ["ann"]}, "'ann' is no field of a detector"),
+        ({"detectors": ["ann"]}, "'ann' is not a field of a detector"),
         ({"choose_skew": True, "skew_low": 0.3, "skew_high": 0.2}, "A number above 0.3, the least fraction"),
         ({"contours": True, "tolerance": -1}, "A number of at least 0"),
     ],

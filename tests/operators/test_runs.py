@@ -208,6 +208,6 @@ def test_who_is_right_about_objects(boxes: fo.Dataset) -> None:
     assert kf.load_metrics(boxes, "right").settings["model"] == "weighted"
     assert "| weighted 0.5 | 1 | 1 | 0 |" in result["text"]
     assert "- Answers are expected to be right in" in result["text"]
-    assert "0 are decided otherwise than most of their raters say." in result["text"]
+    assert "0 are decided against most of their raters." in result["text"]
     run("estimate_truth", boxes, **THREE, estimate=False, model="weighted", run_key="votes")
     assert kf.load_metrics(boxes, "votes").settings["model"] is None

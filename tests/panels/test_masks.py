@@ -175,12 +175,12 @@ def test_who_is_right_about_objects() -> None:
     dataset = data_set(seen_by_five)
     kf.estimate_truth(dataset, "votes", raters=FIVE)
     shown = opened(dataset, "Truth").record["shown"]
-    assert shown["title"] == "12 of 19 things that anybody annotated are objects at quorum 0.5"
+    assert shown["title"] == "12 of 19 annotated units are objects at quorum 0.5"
     assert shown["estimate"] is None
     kf.estimate_truth(dataset, "right", raters=FIVE, model="confusion", quorum=[0.5, 0.999])
     panel = opened(dataset, "Truth")
     estimate = panel.record["shown"]["estimate"]
-    assert "right_existence that of any. 1 is decided otherwise than most of their raters say" in estimate["text"]
+    assert "right_existence that of any. 1 is decided against most of their raters" in estimate["text"]
     assert estimate["warnings"] == []
     _, again = prompted(panel.act("estimate"))
     assert again is not None

@@ -108,7 +108,7 @@ def test_who_is_right(answered: fo.Dataset) -> None:
     panel = opened(answered, "Questions").choose(page="Who is right")
     shown, (truth,) = panel.record["shown"], kf.load_details(answered, "judged").details.truth
     assert shown["text"].startswith("The likeliest label of each image is in judged_truth")
-    assert [warning.partition(":")[0] for warning in shown["warnings"]] == ["Fewer than 3 answers an image"]  # 15 of 6
+    assert [warning.partition(":")[0] for warning in shown["warnings"]] == ["Fewer than 3 answers per image"]  # 15 of 6
     ids = np.array(answered.values("id"))
     order = np.lexsort((ids, np.array(answered.values("judged_confidence"))))
     assert samples_of(answered, panel.act("least_sure")) == ids[order].tolist()
@@ -123,7 +123,7 @@ def test_who_is_right(answered: fo.Dataset) -> None:
     run = kf.compute_label_agreement(answered, "confused", raters=RATERS, bootstrap=0, truth="confusion")
     assert run.details.truth[0].overturned == 2
     warnings = opened(answered, "Questions").choose(page="Who is right").record["shown"]["warnings"]
-    assert any(said.startswith("Do not use it: 2 images have another label") for said in warnings)
+    assert any(said.startswith("Do not use it: 2 images have a label that none") for said in warnings)
 
 
 # ---- the next form is filled in as the run was made ----
@@ -184,7 +184,7 @@ def test_rankings_lead_to_what_references_answered_differently(answered: fo.Data
     assert shown["title"] == "net is best under all 4 references; they give one ranking"
     concordance = shown["figures"][-1]["title"]
     assert concordance.startswith("Rankings are concordant under 0 of 6 pairs of references")
-    assert "Left out under some reference, which finds them nowhere or everywhere: owl" in shown["over"]
+    assert "Left out under references that find them in no or in all images: owl" in shown["over"]
     assert shown["references"] == [*RATERS, "majority"]
     shown = panel.choose(measure="EER").record["shown"]
     found = [[cell["rank"] for cell in row] for row in shown["cells"]]

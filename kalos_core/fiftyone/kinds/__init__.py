@@ -1,4 +1,4 @@
-"""The kinds of runs, each a slice of its own. Importing its `kind` enters it into the table.
+"""Kinds of runs, one package each. Importing its `kind` module registers the kind.
 
-A kind says what it reads, how it computes, what it stores and writes, what a click leads to and what it shows.
+A kind declares what it reads, how it computes, what it stores and writes, its views and its figures.
 """

@@ -1,4 +1,4 @@
-"""Dataclasses of arrays as runs store them, and back: whatever a kind computes from later."""
+"""Conversion between dataclasses of arrays and the arrays that runs store."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from kalos_core.results import restored
 Made = TypeVar("Made")
 
 REASON = "reason"
-"""What stands in the place of what is undefined."""
+"""Name of the array that holds the reason of an `Undefined`."""
 
 MOST_EXACT = 1 << 32
-"""Up to which whole numbers among floats are stored as such."""
+"""Whole numbers among floats below this limit are stored as integers."""
 
 FIRST = 1000
 
 
 def columns_of(found: Any, prefix: str, but: Collection[str] = ()) -> dict[str, NDArray[Any]]:
-    """The arrays and numbers of a dataclass as they are stored: whole numbers as such, texts as UTF-8.
+    """Convert the arrays and numbers of a dataclass to stored arrays: whole numbers as integers, text as UTF-8.
 
     Parameters
     ----------
     found : dataclass, mapping of names to values, or Undefined
-        Dataclasses within it are taken apart, too; other values are not stored.
+        Nested dataclasses are converted recursively; other values are not stored.
     prefix : str
-        What the names of the arrays begin with.
+        Prefix of the names of the arrays.
     but : names of fields, optional
-        Those that are not stored.
+        Fields to leave out.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def columns_of(found: Any, prefix: str, but: Collection[str] = ()) -> dict[str, 
 
 
 def made_from(kind: Callable[..., Made], arrays: Mapping[str, NDArray[Any]], prefix: str, **others: Any) -> Made:
-    """What `columns_of` took apart, or `Undefined`; `others`: fields that were not stored."""
+    """Rebuild the dataclass that `columns_of` converted, or `Undefined`; `others` are fields that were not stored."""
     if f"{prefix}{REASON}" in arrays:
         why: Any = Undefined(arrays[f"{prefix}{REASON}"].item().decode())
         return why  # type: ignore[no-any-return] # of a type that the caller's field allows
@@ -86,7 +86,7 @@ def _stored(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _are_whole(numbers: NDArray[Any]) -> bool:
-    for some in (numbers.ravel()[:FIRST], numbers):  # most are told by a few
+    for some in (numbers.ravel()[:FIRST], numbers):  # a few numbers usually decide
         known = np.isfinite(some).all() and not np.signbit(some).any() and some.max(initial=0) < MOST_EXACT
         if not known or (some != np.rint(some)).any():
             return False

@@ -1,4 +1,4 @@
-"""Image-level labels as a run stores them and as they are now; their majority on samples; where two raters differ."""
+"""Image-level labels of a run: the stored and the current table, the majority on samples, and views."""
 
 from __future__ import annotations
 
@@ -31,35 +31,35 @@ from kalos_core.nominal import MERGED, LabelTable, RawLabels, majority_labels
 from kalos_core.nominal.grouping import Groups
 
 TABLE = "table/"
-"""What the names of the arrays of a table begin with."""
+"""Prefix of the names of the arrays of a table."""
 
 OF_LABELS = ("image_labels", "ranking")
-"""The kinds of runs that read such a table."""
+"""Kinds of runs that read a table of image-level labels."""
 
 TRUTH = "truth"
-"""What the estimated labels of a run are called beside its raters."""
+"""Name of the estimated labels of a run where raters are named."""
 
 
 # ---- the table ----
 
 
 def read_compared(view: Any, run: Run[Any, Any, Any, Any]) -> ImageLabels:
-    """The labels of some samples, as a run read them."""
+    """Read the labels of samples with the settings of a run."""
     return read_image_labels(view, run.selection, run.settings["groups"], run.settings["on_repeat"], again=True)
 
 
 def table_arrays(table: LabelTable) -> dict[str, NDArray[Any]]:
-    """What `stored_table` reads back; its items are those of the run."""
+    """Return the arrays that `stored_table` reads; the items are those of the run."""
     return columns_of(table, TABLE, but=("items", "account"))
 
 
 def stored_table(arrays: Arrays) -> LabelTable:
-    """The table a run stored."""
+    """Return the table that a run stored."""
     return made_from(LabelTable, arrays, TABLE, items=object_array(as_texts(arrays["image_ids"])))
 
 
 def table_again(changes: Changes) -> LabelTable:
-    """The labels of a run as they are now: those of unchanged images as it stored them."""
+    """Return the current labels of a run; those of unchanged images come from the stored table."""
     stored, run = stored_table(changes.arrays), changes.run
     if not changes.all and stored.items.tolist() == changes.images:
         return stored
@@ -73,14 +73,14 @@ def table_again(changes: Changes) -> LabelTable:
 
 
 def majority_schema(names: RunNames, groups: Groups) -> dict[str, FieldArguments]:
-    """The fields of `majority_values`: one label an image where all labels exclude each other, else several."""
-    about = f"What most raters chose, of the run {names.key!r}; confidence: the share who did"
+    """Declare the fields of `majority_values`: one label per image if all labels exclude each other, else several."""
+    about = f"Labels that most raters chose, of the run {names.key!r}; confidence: the share of raters who did"
     document = fo.Classification if isinstance(groups, str) else fo.Classifications
     return {names.majority: label_field(document, about, {ESTIMATED: names.key}), **names.declared(names.tied)}
 
 
 def majority_values(table: LabelTable, names: RunNames, groups: Groups) -> dict[str, Iterator[Any]]:
-    """Of each image the labels that most chose, and those of which that is open; None where nobody answered."""
+    """Return the majority labels and the tied labels of each image; None for an image without answers."""
     found, items = majority_labels(table), len(table.items)
     labels = table.concepts[found.concept]
     kept = ~found.tied
@@ -97,7 +97,7 @@ def majority_values(table: LabelTable, names: RunNames, groups: Groups) -> dict[
 def label_documents(
     labels: Iterable[list[tuple[str, float]]], answered: Iterable[bool], groups: Groups
 ) -> Iterator[dict[str, Any] | None]:
-    """Of each image its labels with how sure they are, as the database stores them; None where nobody answered."""
+    """Return the labels of each image with their confidences, as documents; None for an image without answers."""
     return (_label(of, groups) if known else None for of, known in zip(labels, answered, strict=True))
 
 
@@ -112,7 +112,7 @@ def _label(pairs: list[tuple[str, float]], groups: Groups) -> dict[str, Any] | N
 
 
 def write_columns(labels: ImageLabels, columns: dict[str, Iterable[Any]], progress: Any) -> None:
-    """Write fields of all samples: field -> (I,) values."""
+    """Write fields of all samples; `columns` maps a field to its (I,) values."""
     rows = zip(labels.images.tolist(), *columns.values(), strict=True)
     documents = ((image, dict(zip(columns, values, strict=True))) for image, *values in rows)
     write_documents(labels.view, documents, len(labels.images), progress)
@@ -122,13 +122,15 @@ def write_columns(labels: ImageLabels, columns: dict[str, Iterable[Any]], progre
 
 
 def view_of_difference(samples: Any, run_key: str, rater_a: str, rater_b: str) -> Any:
-    """Samples of a run, of agreement or of a ranking, whose labels by two raters differ; "majority" is one, too.
+    """Return the samples of a run, of agreement or of a ranking, whose labels by two raters differ.
 
-    So is "truth" of a run that estimated who is right. The raters' labels are those of today, these two those of the
-    run; labels that the majority left open are not compared. Where all labels exclude each other, only samples count to
-    which both gave exactly one (or several answers, of which the first or last in the field counts, by `on_repeat` and
-    whatever their times). Otherwise the sets of their labels are compared, also where an answer has none or several
-    labels of a group, which elsewhere is no answer to it.
+    "majority" also counts as a rater, and so does "truth" of a run that estimated who is right. Labels of raters are
+    the current ones; those of "majority" and "truth" are the ones the run wrote. Tied labels are not compared.
+
+    If all labels exclude each other, only samples with exactly one label by each of the two are compared. Of several
+    answers, the first or last in the field counts, by `on_repeat`, whatever their times. Otherwise the sets of their
+    labels are compared. This includes answers with none or several labels of a group, which do not count as an answer
+    elsewhere.
 
     Parameters
     ----------
@@ -152,7 +154,7 @@ def view_of_difference(samples: Any, run_key: str, rater_a: str, rater_b: str) -
 
 
 def _of_rater(run: Run[Any, Any, Any, Any], view: Any, name: str) -> tuple[ViewExpression, ViewExpression | None]:
-    """The labels of a rater in a sample, and whether they answered there; None for everywhere."""
+    """Return the labels of a rater in a sample, and whether they answered; None if they answered everywhere."""
     selection, raters = run.selection, run.selection.raters or ()
     is_exclusive = isinstance(run.settings["groups"], str)
     merged_fields = {MERGED: run.names.majority} | ({TRUTH: run.names.truth} if estimates(run) else {})
@@ -190,19 +192,19 @@ def _labels(source: LabelSource) -> ViewExpression:
 
 
 ARGUMENTS = {"image_labels": "truth", "truth": "model"}
-"""Kind of run -> the argument by which it estimates who is right."""
+"""Kind of run -> the argument that makes it estimate who is right."""
 
 
 def estimates(run: Run[Any, Any, Any, Any]) -> bool:
-    """Whether a run estimated who is right."""
+    """Return whether a run estimated who is right."""
     return run.kind in ARGUMENTS and run.settings[ARGUMENTS[run.kind]] is not None
 
 
 def view_least_sure_first(samples: Any, run_key: str) -> Any:
-    """Samples of a run that estimated who is right, those first where it is least sure, of as many by id.
+    """Return the samples of a run that estimated who is right, by increasing confidence and then by id.
 
-    Of image-level labels: by the question it is least sure of; of objects: by the object, whether it was taken for one
-    or not.
+    The confidence of a sample is that of its least certain question, or of its least certain object, whether the
+    object was accepted or not.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What kinds of runs on masks have in common: masks as a run read and writes them, files that changed, and progress."""
+"""Shared parts of the kinds of runs on masks: reading and writing masks, changed files, and progress."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kalos_core.options import Option
 from kalos_core.pixels import PixelAccumulator
 
 CLOCK = 2.0
-"""Seconds by which the clock of a file system may be coarser than ours, or late."""
+"""Tolerance, in seconds, for file systems with a coarse or late clock."""
 
 
 RatersAreLocal = Annotated[
@@ -38,26 +38,26 @@ RatersAreLocal = Annotated[
 
 
 def are_local(masks: RaterMasks, said: bool | None) -> bool:
-    """Whether raters have no names over the images: as said, or as is known of them."""
+    """Return whether raters have no names across images: `said`, or if it is None, the stored fact."""
     return any(about["is_local"] for about in masks.facts) if said is None else said
 
 
 def read_masks(view: Any, run: Run[Any, Any, Any, Any]) -> Read:
-    """The masks of some samples with their digests, as a run read them."""
+    """Read the masks of samples, and their digests, with the settings of a run."""
     masks = open_masks(view, run.selection, run.settings["ignore_value"], again=True)
     masks.look()
     return masks
 
 
 def read_masks_or_objects(view: Any, run: Run[Any, Any, Any, Any]) -> Read:
-    """The masks of some samples, or the labels of objects, as a run read them."""
+    """Read the masks, or the labels of objects, of samples with the settings of a run."""
     return read_compared(view, run) if run.settings["of"] == "objects" else read_masks(view, run)
 
 
 def newer_files(view: Any, run: Run[Any, Any, Any, Any], slack: float = CLOCK) -> list[str]:
-    """Ids of samples of which a file of a rater's mask was written or removed since a run; only paths are read.
+    """Return the ids of samples with a mask file that was written or removed since a run; only paths are read.
 
-    `slack`: seconds before the run that count, too; files of these may be unchanged.
+    `slack` extends the time before the run by some seconds; files from these seconds may be unchanged.
     """
     since = run.read_at.replace(tzinfo=timezone.utc).timestamp() - slack
     lists = {field: path for field, path in label_fields(view, OBJECTS).items() if path == f"{field}.detections"}
@@ -68,7 +68,7 @@ def newer_files(view: Any, run: Run[Any, Any, Any, Any], slack: float = CLOCK) -
     found, in_files = [], [{path: {"$type": "string"}} for path in paths]
     for columns in stream(view.mongo([{"$match": {"$or": in_files}}]), ["id", *paths]):
         for sample_id, *stored in zip(columns["id"], *(columns[path] for path in paths), strict=True):
-            of_rater = [entry if isinstance(entry, list) else [entry] for entry in stored]  # of a list of labels each
+            of_rater = [entry if isinstance(entry, list) else [entry] for entry in stored]  # a list for each label list
             if any(_is_newer(path, since) for files in of_rater for path in files if path is not None):
                 found.append(sample_id)
     return found
@@ -79,7 +79,7 @@ def _is_newer(path: str, since: float) -> bool:
         facts = Path(path).stat()
     except OSError:
         return True
-    return max(facts.st_mtime, facts.st_ctime) >= since  # also one that was replaced by an older one
+    return max(facts.st_mtime, facts.st_ctime) >= since  # ctime: a file may be replaced by an older one
 
 
 def with_progress(
@@ -89,7 +89,7 @@ def with_progress(
     begin: float = 0.0,
     end: float = STORING,
 ) -> Iterator[ImageMasks]:
-    """The masks of each image; tells which one comes next."""
+    """Iterate over the masks of each image and report the progress."""
     for number, found in enumerate(masks):
         label = f"{masks.name(found.image)}: {number + 1:,} of {number_of(len(masks), 'image')}"
         report(begin + (end - begin) * number / len(masks), label)
@@ -98,9 +98,9 @@ def with_progress(
 
 
 def outliers_of_study(masks: RaterMasks, report: Callable[[float, str], None], end: float) -> dict[str, list[str]]:
-    """Class -> the raters who stand out over all images, see `kalos_core.consensus.study_outliers`; one reading.
+    """Return class -> outlying raters over all images, see `kalos_core.consensus.study_outliers`.
 
-    A class without two raters on any image is left out.
+    Masks are read once. A class without two raters on any image is left out.
     """
     accumulators = {name: PixelAccumulator(masks.raters) for name in masks.classes}
     for found in with_progress(masks, report, end=end):
@@ -112,25 +112,25 @@ def outliers_of_study(masks: RaterMasks, report: Callable[[float, str], None], e
 
 
 FULL = 255
-"""Value of what is marked in a binary mask, so that its file can be looked at."""
+"""Value of the marked pixels in a binary mask; it makes the file viewable."""
 
 
 @dataclass(frozen=True)
 class MapFiles:
-    """The files of one run, in a `folder` of `kalos_core.fiftyone.runs.upkeep.new_folder`: a field a folder in it.
+    """Files of one run, in a `folder` of `kalos_core.fiftyone.runs.upkeep.new_folder` with a folder for each field.
 
-    Not in the database: a map of 2,048 x 2,048 pixels makes every look at its sample slow, and many of them pass what a
-    sample may hold. FiftyOne reads a file only when it is shown.
+    Maps are not stored in the database. A map of 2,048 x 2,048 pixels slows down each access to its sample, and many
+    of them exceed the size limit of a sample. FiftyOne reads a file only when it is shown.
     """
 
     folder: Path
 
     def heatmap(self, field: str, sample_id: str, values: NDArray[np.uint8], most: int) -> dict[str, Any]:
-        """The document of a map of whole numbers from 0 to `most`, whose file is written."""
+        """Write a map of whole numbers from 0 to `most` to a file, and return its document."""
         return dict(fo.Heatmap(map_path=self._save(field, sample_id, values), range=[0, most]).to_dict())
 
     def mask(self, field: str, sample_id: str, mask: NDArray[Any]) -> dict[str, Any]:
-        """The document of a binary mask, or of a map of the values of classes, whose file is written."""
+        """Write a binary mask, or a map of class values, to a file, and return its document."""
         values = mask.astype(np.uint8) * FULL if mask.dtype == np.bool_ else mask
         fits = values.max(initial=0) <= np.iinfo(np.uint8).max
         path = self._save(field, sample_id, values.astype(np.uint8 if fits else np.uint16))

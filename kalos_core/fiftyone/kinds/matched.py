@@ -1,4 +1,4 @@
-"""Annotations with their pairs, as a run stores them and as they are now: only what changed is compared again."""
+"""Annotations and pairs of a run, stored and current; only changed images are compared again."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from kalos_core.pairs import Pairs, pairs_of
 from kalos_core.similarity import SIMILARITIES
 
 TABLE, PAIRS = "table/", "pairs/"
-"""What the names of the arrays of a table and of its pairs begin with."""
+"""Prefixes of the names of the arrays of a table and of its pairs."""
 
 
 def matched_arrays(labels: Labels, pairs: Pairs) -> dict[str, NDArray[Any]]:
-    """What `matched_again` reads back."""
+    """Return the arrays that `matched_again` reads."""
     return table_arrays(labels.annotations) | columns_of(pairs, PAIRS)
 
 
 def stored_pairs(arrays: Arrays, similarity: str) -> Pairs:
-    """The pairs a run stored, of the rows of the table it stored."""
+    """Return the pairs that a run stored; they refer to rows of the stored table."""
     return made_from(Pairs, arrays, PAIRS, name=similarity)
 
 
 def table_arrays(annotations: Annotations) -> dict[str, NDArray[Any]]:
-    """What `stored_table` and `annotations_again` read back."""
+    """Return the arrays that `stored_table` and `annotations_again` read."""
     return {f"{TABLE}{name}": array for name, array in to_arrays(annotations).items()}
 
 
 def stored_table(arrays: Arrays, *, with_shapes: bool = True) -> Annotations:
-    """The annotations as a run stored them."""
+    """Return the annotations that a run stored."""
     return from_arrays(part_of(arrays, TABLE) if with_shapes else part_of(arrays, TABLE, without="."))
 
 
 def read_compared(view: Any, run: Run[Any, Any, Any, Any]) -> Labels:
-    """The labels of some samples, as a run read them."""
+    """Read the labels of samples with the settings of a run."""
     settings = run.settings
     compared = settings["similarities"] if "similarities" in settings else [settings["similarity"]]
     attributes = [of["name"] for of in run.settings.get("attributes", ())]
@@ -50,12 +50,12 @@ def read_compared(view: Any, run: Run[Any, Any, Any, Any]) -> Labels:
 
 
 def annotations_again(changes: Changes) -> Annotations:
-    """The annotations of a run as they are now: those of unchanged images as it stored them."""
+    """Return the current annotations of a run; those of unchanged images come from the stored table."""
     return _again(changes)[0]
 
 
 def matched_again(changes: Changes, similarity: str) -> tuple[Annotations, Pairs]:
-    """The annotations of a run as they are now with their pairs; only those of changed images are compared."""
+    """Return the current annotations of a run and their pairs; only those of changed images are compared again."""
     annotations, old_rows, fresh_rows = _again(changes)
     stored = stored_pairs(changes.arrays, similarity)
     left, right, floor = old_rows[stored.left], old_rows[stored.right], stored.floor
@@ -68,12 +68,12 @@ def matched_again(changes: Changes, similarity: str) -> tuple[Annotations, Pairs
     values = np.concatenate([stored.similarity[kept], fresh.similarity])
     place = np.empty(len(annotations), np.intp)
     place[np.lexsort((annotations.rater, annotations.image))] = np.arange(len(annotations))
-    order = np.lexsort((place[right], place[left]))  # as computed anew, so that nothing depends on it
+    order = np.lexsort((place[right], place[left]))  # the same order as a new run
     return annotations, Pairs(left[order], right[order], values[order], similarity, floor)
 
 
 def _again(changes: Changes) -> tuple[Annotations, NDArray[np.intp], NDArray[np.intp]]:
-    """The annotations as they are now, the row of each stored one among them (-1: gone), and the rows of fresh ones."""
+    """Return the current annotations, the row of each stored one in them (-1: removed), and the rows of fresh ones."""
     stored = stored_table(changes.arrays)
     rows = np.arange(len(stored))
     if not changes.all and stored.images.tolist() == changes.images:
@@ -96,7 +96,7 @@ def _again(changes: Changes) -> tuple[Annotations, NDArray[np.intp], NDArray[np.
 
 
 def _with_used_classes(annotations: Annotations) -> Annotations:
-    """Without the classes that nobody uses any more, unless raters are assigned to certain classes."""
+    """Remove unused classes, unless raters are assigned to certain classes."""
     limits = annotations.assigned_categories
     used = np.zeros(len(annotations.categories), np.bool_)
     used[annotations.category] = True

@@ -1,10 +1,10 @@
-/** The answer for the section that is shown: at once where it was asked before, and asked again while it stands there. */
+/** Answer for the shown section: a known answer is shown at once, and asked for again in the background. */
 import { useCallback, useEffect, useReducer, useRef, useState } from "react";
 import type { Ask } from "./ask";
 import { afterDecisions } from "./desk/desk";
 import type { Filter, Frame, Listed, SectionAnswer } from "./records";
 
-/** What an answer depends on: the parts of the filter that a section heeds, and the view where it follows it. */
+/** Key of an answer: the parts of the filter that apply to the section, and the view if the section follows it. */
 export function keyOf(frame: Frame, section: Listed, filter: Filter, view: string): string {
   const parts = section.follows.map((part) => (part === "view" ? filter.follow && view : filter[part]));
   return JSON.stringify([frame.dataset, frame.analysis, section.name, parts]);
@@ -16,14 +16,14 @@ type Wanted = { frame: Frame | null; section: Listed | undefined; filter: Filter
 
 export function useAnswer(ask: Ask, { frame, section, filter, view }: Wanted) {
   const known = useRef(new Map<string, SectionAnswer>());
-  /** What `prepare` waits for. */
+  /** Keys of the answers that `prepare` waits for. */
   const prepared = useRef(new Set<string>());
   const [problem, setProblem] = useState<Shown | null>(null);
   const [, drawAnew] = useReducer((number: number) => number + 1, 0);
   const [round, askAgain] = useReducer((number: number) => number + 1, 0);
   const keyFor = (one: Listed) => (frame ? keyOf(frame, one, filter, view) : "");
   const key = section ? keyFor(section) : "";
-  /** The frame whose first answer was shown. */
+  /** Frame whose first answer was shown. */
   const taken = useRef<Frame | null>(null);
   const wanted = useRef(key);
   wanted.current = key;
@@ -47,21 +47,21 @@ export function useAnswer(ask: Ask, { frame, section, filter, view }: Wanted) {
       return;
     }
     fetch(key, section).catch((error: Error) => setProblem({ key, problem: error.message }));
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- `key` stands for all that the answer depends on
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- `key` contains all dependencies of the answer
   }, [key, round, ask]);
 
-  /** Ask for a section that is probably opened next: the pointer is on its name. */
+  /** Ask for the section under the pointer, which is probably opened next. */
   const prepare = (name: string) => {
     const one = frame?.sections.find((listed) => listed.name === name);
     const at = one ? keyFor(one) : "";
     if (!one || known.current.has(at) || prepared.current.has(at)) return;
     prepared.current.add(at);
     void fetch(at, one)
-      .catch(() => undefined) // it is asked again when it is opened, and says there what is wrong
+      .catch(() => undefined) // asked again when the section is opened, which shows the error
       .finally(() => prepared.current.delete(at));
   };
 
-  /** What was asked before is not true any more; what is shown stays until it is asked anew. */
+  /** Drop known answers; the shown answer stays until the new one arrives. */
   const forget = useCallback(() => {
     const shown = known.current.get(wanted.current);
     known.current.clear();

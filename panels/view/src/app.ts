@@ -1,4 +1,4 @@
-/** All that is taken from the App: its documentation promises none of it, so it is named nowhere else. */
+/** All imports from the App, in one place because they are not part of its documented API. */
 import { OperatorIO, types, useTriggerPanelEvent } from "@fiftyone/operators";
 import type { Answered } from "@fiftyone/operators";
 import { PluginComponentType, registerComponent } from "@fiftyone/plugins";
@@ -9,7 +9,7 @@ import type { FC } from "react";
 export { getSampleSrc, OperatorIO, types, useTriggerPanelEvent, usePanelStatePartial };
 export type { Answered };
 
-/** What a panel in Python gives the component that draws it: its data, and the addresses of its methods. */
+/** Props of the component of a panel in Python: its data, and the addresses of its methods. */
 export type PanelProps<Data> = { data?: Partial<Data>; schema: { view: Record<string, string> } };
 
 export function register<Data>(name: string, label: string, component: FC<PanelProps<Data>>): void {

@@ -1,17 +1,17 @@
-/** Questions to Python: `ask("section", {...})` is what the panel's method of that name returns. */
+/** Questions to Python: `ask("section", {...})` resolves to the result of the panel's method `section`. */
 import { createContext, useContext, useMemo, useRef } from "react";
 import { useTriggerPanelEvent } from "./app";
 import type { Answered } from "./app";
 
 export type Trigger = (address: string, params?: object, prompt?: boolean, done?: (answered: Answered) => unknown) => void;
 
-/** `inTurn`: questions of one name wait for one another; an undo could overtake the decision that it takes back. */
+/** Questions with the same `inTurn` are sent one after the other, so that an undo cannot overtake its decision. */
 export type Ask = <Answer>(name: string, params?: object, inTurn?: string) => Promise<Answer>;
 
-/** What Python refused or failed at, in its words: `{"problem": ...}` in place of an answer. */
+/** Error reported by Python as `{"problem": ...}` in place of an answer. */
 export class Problem extends Error {}
 
-/** There was no answer: nobody knows whether Python heard the question. */
+/** Error without an answer: it is unknown whether Python received the question. */
 export class Lost extends Problem {}
 
 function answerOf<Answer>({ result, error, errorMessage }: Answered): Answer {
@@ -21,7 +21,7 @@ function answerOf<Answer>({ result, error, errorMessage }: Answered): Answer {
   return result as Answer;
 }
 
-/** `latest` gives the App's trigger as it is now: its identity changes with every drawing. */
+/** `latest` returns the App's current trigger, whose identity changes with every render. */
 export function makeAsk(latest: () => Trigger, addresses: Record<string, string>): Ask {
   const last = new Map<string, Promise<unknown>>();
   const send = <Answer>(name: string, params: object) =>
@@ -34,7 +34,7 @@ export function makeAsk(latest: () => Trigger, addresses: Record<string, string>
         } catch (problem) {
           reject(problem as Problem);
         }
-        return false; // else the App throws while it draws, and a traceback takes the panel's place
+        return false; // else the App throws while rendering, and shows a traceback instead of the panel
       });
     });
   return <Answer>(name: string, params: object = {}, inTurn?: string) => {

@@ -1,14 +1,14 @@
-/** What is chosen in a panel: at once in React's own state, a little later in that of the panel. */
+/** State of a panel: kept in React's state at once, and in the panel's state with a short delay. */
 import { useEffect, useRef, useState } from "react";
 import { usePanelStatePartial } from "./app";
 import type { Filter } from "./records";
 
 export type Chosen = { analysis: string | null; section: string | null; filter: Filter };
 
-/** What the panel's state holds: it lives in the session's layout, and survives moving and loading anew. */
+/** The panel's state; it is part of the session's layout, and survives moving the panel and reloading the page. */
 type Kept = { chosen?: Chosen };
 
-/** Milliseconds: writing the panel's state draws the App anew, which a click does not wait for. */
+/** Delay in milliseconds, because writing the panel's state redraws the App. */
 const LATER = 400;
 
 export function useChosen(first: Chosen): [Chosen, (next: Partial<Chosen>) => void] {

@@ -1,4 +1,4 @@
-// The shapes of what the App puts on `window`, as far as app.ts takes it: FiftyOne publishes no types.
+// Types of the App's globals that app.ts uses; FiftyOne does not publish types.
 declare module "@fiftyone/operators" {
   import type { FC } from "react";
   export type Answered = { result?: unknown; error?: unknown; errorMessage?: string };

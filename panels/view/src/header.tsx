@@ -14,9 +14,9 @@ type MenuProps = {
   chosen: string;
   entries: readonly (readonly [string, string])[];
   onChoose: (key: string) => void;
-  /** What the closed menu shows, where that is shorter than its entry. */
+  /** Short text of the closed menu. */
   short?: string;
-  /** Always the same, whatever is chosen: what stands beside it does not move. */
+  /** Fixed width, so that neighbours do not move. */
   width?: number;
 };
 
@@ -38,7 +38,7 @@ function Menu({ label, chosen, entries, onChoose, short, width = 86 }: MenuProps
 
 type FilterProps = { frame: Frame; section: Listed | undefined; filter: Filter; onFilter: (next: Filter) => void };
 
-/** In one place for all sections: what a section does not heed is grey. */
+/** Filter for all sections; parts that do not apply to the section are grey. */
 function FilterBar({ frame, section, filter, onFilter }: FilterProps) {
   const follows = section?.follows ?? [];
   const parts = (Object.keys(ALL) as Part[]).filter((part) => (frame.choices[part] ?? []).length > 1 || filter[part] !== null);
@@ -47,13 +47,13 @@ function FilterBar({ frame, section, filter, onFilter }: FilterProps) {
     <>
       {parts.map((part) => (
         <Box key={part} sx={{ minWidth: 0, opacity: follows.includes(part) ? 1 : 0.45 }}
-          title={follows.includes(part) ? undefined : "This section is of all of them"}>
+          title={follows.includes(part) ? undefined : "This filter does not apply to this section"}>
           <Menu label={NAMES[part]} chosen={filter[part] === null ? "" : `=${filter[part]}`}
             entries={[["", ALL[part]], ...(frame.choices[part] ?? []).map((name) => [`=${name}`, name] as const)]}
             onChoose={(key) => onFilter({ ...filter, [part]: key ? key.slice(1) : null })} />
         </Box>
       ))}
-      <FormControlLabel label="Follow" title="Only the images of the view in the grid" sx={{ m: 0, whiteSpace: "nowrap", opacity: follows.includes("view") ? 1 : 0.45, "& .MuiFormControlLabel-label": { fontSize: 13 } }}
+      <FormControlLabel label="Follow" title="Use only the images of the view in the grid" sx={{ m: 0, whiteSpace: "nowrap", opacity: follows.includes("view") ? 1 : 0.45, "& .MuiFormControlLabel-label": { fontSize: 13 } }}
         control={<Switch size="small" inputProps={{ "aria-label": "Follow view" }} checked={filter.follow} onChange={(_, follow) => onFilter({ ...filter, follow })} />} />
       <IconButton size="small" disabled={isWhole} aria-label="Clear the filter" title="Clear the filter"
         onClick={() => onFilter(WHOLE)} sx={{ ...FOCUS, fontSize: 13, width: 22, p: 0 }}>
@@ -65,7 +65,7 @@ function FilterBar({ frame, section, filter, onFilter }: FilterProps) {
 
 type GridProps = { grid: Grid | null; steps: number; onBack: () => void };
 
-/** The way back from what a click showed, always in the same place. */
+/** What a click showed in the grid, and the way back, in a fixed place. */
 function InGrid({ grid, steps, onBack }: GridProps) {
   return (
     <Box sx={{ display: "flex", alignItems: "center", gap: 0.75, minWidth: 0, flex: 1, justifyContent: "flex-end" }}>
@@ -83,11 +83,11 @@ type HeaderProps = FilterProps &
   GridProps & {
     onAnalysis: (key: string) => void;
     onSection: (name: string) => void;
-    /** The pointer is on a section's name. */
+    /** Called when the pointer is on the name of a section. */
     onNear: (name: string) => void;
   };
 
-/** The run, the filter, the sections in their groups, and the way back. */
+/** Header with the analysis, the filter, the sections by group, and the way back. */
 export function Header(props: HeaderProps) {
   const { frame, section, onAnalysis, onSection, onNear } = props;
   const groups = [...new Set(frame.sections.map(({ group }) => group))];

@@ -6,7 +6,7 @@ import { Workbench } from "./shell";
 register("KalosRaters", "Raters", Workbench);
 register("KalosSample", "Raters on this sample", Sample);
 
-/** The browser asks before it leaves decisions behind that are not stored. */
+/** Let the browser ask before it closes the page with unsaved decisions. */
 window.addEventListener("beforeunload", (event) => {
   if (unsent()) event.preventDefault();
 });

@@ -1,4 +1,4 @@
-/** What Python sends for every section: `Frame` and the answers of `panels/workbench.py`. */
+/** Records that Python sends for all sections: `Frame` and the answers of `panels/workbench.py`. */
 export type Filter = { category: string | null; rater: string | null; tag: string | null; follow: boolean };
 export const WHOLE: Filter = { category: null, rater: null, tag: null, follow: false };
 
@@ -8,7 +8,7 @@ export type Listed = { name: string; title: string; group: string; follows: (Par
 export type Invitation = { title: string; text: string; operator: string; label: string };
 export type SectionAnswer = {
   name: string;
-  /** Images that were edited or deleted since the run. */
+  /** Number of images that were edited or deleted since the run. */
   changed: number;
   record?: unknown;
   invitation?: Invitation;
@@ -28,8 +28,8 @@ export type Frame = {
   first: SectionAnswer | null;
 };
 
-/** What is in the grid, in words, and the stages of the view before. */
+/** Description of what the grid shows, and the stages of the previous view. */
 export type Grid = { text: string; before: object[] };
 
-/** Where a click led. */
+/** Result of a click. */
 export type Led = { grid: Grid | null; said: string };

@@ -1,4 +1,4 @@
-/** The panel beside the open sample. */
+/** Panel next to the open sample. */
 import React, { useEffect, useMemo, useRef, useState } from "react";
 import type { PanelProps } from "./app";
 import { useAsk } from "./ask";
@@ -14,7 +14,7 @@ import type { Column } from "./look/table";
 import { FOCUS } from "./look/styles";
 import { Box, Button, MenuItem, Select, Stack, Typography } from "./mui";
 
-/** What `panels/sample.py` sends: without a `queue` where there is no analysis, or the sample is not part of it. */
+/** Records of `panels/sample.py`; `queue` is null without an analysis, or if the sample is not part of it. */
 type Cell = { text: string; found: string };
 type UnitRow = { number: number; dispute: string | null; question: string; cells: Cell[]; labels: [string, string][] };
 export type BesideRecord = {
@@ -30,7 +30,7 @@ export type BesideRecord = {
 };
 
 const NOTHING_YET =
-  "Analyse finds which labels of different raters mean the same object; where they differ, you decide here.";
+  "Analyse matches the labels of different raters for the same object. Where raters differ, you decide here.";
 
 export function Sample({ data, schema }: PanelProps<{ beside: string }>) {
   const ask = useAsk(schema.view);
@@ -115,7 +115,7 @@ function Here({ record, queue, sample, ask }: HereProps) {
   );
 }
 
-/** What every rater gave each unit; a click selects its labels in the image. */
+/** Table of the labels of each rater by unit; a click selects the labels in the image. */
 function Units({ record: { rows, raters, note }, desk, ask, sample }: { record: BesideRecord; desk: Desk; ask: Ask; sample: string }) {
   const states = new Map(desk.here.map(({ id, state }) => [id, state]));
   const stateOf = (row: UnitRow) => (row.dispute === null ? "" : (states.get(row.dispute) ?? ""));
@@ -136,9 +136,9 @@ function Units({ record: { rows, raters, note }, desk, ask, sample }: { record: 
   return (
     <Box sx={{ overflowX: "auto" }}>
       <Typography color="text.secondary" sx={{ fontSize: 12 }}>
-        What every rater gave each {desk.queue.unit}{rows.some(({ labels }) => labels.length) ? ": a click selects the labels" : ""}. {note}
+        Labels of each rater for each {desk.queue.unit}{rows.some(({ labels }) => labels.length) ? ": click a row to select the labels" : ""}. {note}
       </Typography>
-      <Sortable label="What every rater gave" rows={rows} columns={columns} keyOf={({ number }) => String(number)} onClick={choose} />
+      <Sortable label="Labels of each rater" rows={rows} columns={columns} keyOf={({ number }) => String(number)} onClick={choose} />
     </Box>
   );
 }

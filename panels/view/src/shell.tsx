@@ -16,13 +16,13 @@ import { Changed, Invited } from "./sections/around";
 import type { Pages } from "./sections/section";
 import { Start } from "./start";
 
-/** What the panel's data hold, as texts: the App lays new data over those before, but replaces texts. */
+/** Data of the panel, as text because the App merges new objects into old ones but replaces text. */
 type WorkbenchData = { frame: string; changed: string; dataset: string; view: string };
 
-/** Views that *Back* leads through. */
+/** Most steps of *Back*. */
 const STEPS_BACK = 20;
 
-/** Calls with each new value, not with the one that was there before. */
+/** Call `take` with each new value, but not with the initial one. */
 function useNews(text: string | undefined, take: (text: string) => void) {
   const last = useRef(text);
   useEffect(() => {
@@ -32,12 +32,12 @@ function useNews(text: string | undefined, take: (text: string) => void) {
   });
 }
 
-/** The App takes Enter for itself wherever it is pressed: a button would not hear of it. */
+/** Keep Enter from the App, which would otherwise handle it before a button does. */
 function keepEnter(event: KeyboardEvent) {
   if (event.key === "Enter") event.stopPropagation();
 }
 
-/** The panel *Raters*. */
+/** Panel *Raters*. */
 export function Workbench({ data, schema }: PanelProps<WorkbenchData>) {
   const ask = useAsk(schema.view);
   const first = data?.frame;

@@ -7,10 +7,10 @@ import { Alert, Button, Stack } from "./mui";
 import type { Start as Found } from "./records";
 
 const WHAT_FOR =
-  "Analyse finds which annotations of different raters mean the same object, says how far the raters agree about " +
-  "existence, class and place, names each difference, and estimates what no model can be expected to pass.";
+  "Analyse matches the annotations of different raters for the same object, computes how much the raters agree about " +
+  "existence, class and place, names each difference, and estimates the ceiling of any model.";
 
-/** Where nothing is analysed yet: which raters were found, the first step, and runs that cannot be read. */
+/** Start page without an analysis: the raters found, the first step, and unreadable runs. */
 export function Start({ start }: { start: Found }) {
   return (
     <Stack spacing={1}>
@@ -25,7 +25,7 @@ function Unreadable({ run: { key, reason } }: { run: Found["unreadable"][number]
   const remove = () => void ask("prompt", { operator: "delete_run", given: { run_key: key } });
   return (
     <Alert severity="warning" action={<Button color="inherit" size="small" onClick={remove} sx={FOCUS}>Delete</Button>}>
-      {`The run ${plain(key)} cannot be read: ${plain(reason, Infinity)}. Delete it, and analyse anew under the same key.`}
+      {`The run ${plain(key)} cannot be read: ${plain(reason, Infinity)}. Delete it, and analyse again under the same key.`}
     </Alert>
   );
 }
@@ -36,7 +36,7 @@ function FirstStep({ start: { found, given } }: { start: Found }) {
   const load = { label: "Load labels", onClick: () => void ask("prompt", { operator: "load_raters" }) };
   if (!found.length) {
     const title = "No labels of several raters were found in this data set.";
-    return <Empty title={title} text="Load them from files, or from fields of other names." steps={[load]} />;
+    return <Empty title={title} text="Load them from files, or from fields with other names." steps={[load]} />;
   }
   return <Empty title={`Found: ${found.map((one) => plain(one)).join("; ")}.`} text={WHAT_FOR} steps={[analyse, load]} />;
 }

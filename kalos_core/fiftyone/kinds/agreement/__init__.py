@@ -1,1 +1,1 @@
-"""Agreement: the run that matches raters, its diagnostics, views and what is seen of one sample."""
+"""Agreement: the run that matches raters, its diagnostics, its views, and reports on single samples."""

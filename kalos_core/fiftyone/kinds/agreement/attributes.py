@@ -1,4 +1,4 @@
-"""What raters said of the same object besides its class: agreement on an attribute of the labels of a run."""
+"""Agreement on attributes: values that raters gave the same object in addition to its class."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from kalos_core.nominal import GradeAgreement
 from kalos_core.nominal import attribute_agreement as of_attribute
 
 GRADED = (fo.IntField, fo.FloatField, fo.BooleanField, fo.StringField)
-"""Fields of which the values can be compared."""
+"""Field types whose values can be compared."""
 
 
 def attribute_agreement(
@@ -46,15 +46,15 @@ def attribute_agreement(
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> GradeAgreement:
-    """Agreement on an attribute of labels that a run matched, such as the malignancy of a nodule.
+    """Compute the agreement on an attribute of labels that a run matched, such as the malignancy of a nodule.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement: labels are matched as it stored them.
+        Key of an agreement run; labels are matched as it stored them.
     attribute : str
-        Of the labels, as they are now: numbers, truth values or text.
+        Attribute of the labels with their current values: numbers, truth values or text.
     metric, order, weights, bootstrap, seed
         As in `kalos_core.attribute_agreement`.
 
@@ -111,10 +111,10 @@ def attribute_agreement(
 
 
 def attributes_to_compare(samples: Any) -> list[str]:
-    """The attributes of labels of objects that can be compared: numbers, truth values or text, by name.
+    """Return the sorted names of the comparable attributes of object labels: numbers, truth values or text.
 
-    Those that every label of its type has, such as its confidence, those that name a rater, the ids of a file that was
-    loaded, and those that runs wrote are left out.
+    These are left out: built-in attributes of a label type, such as the confidence, attributes that name a rater, ids
+    from a loaded file, and attributes that runs wrote.
 
     Examples
     --------
@@ -141,18 +141,18 @@ def attributes_to_compare(samples: Any) -> list[str]:
     return sorted(found)
 
 
-# ---- what a click leads to ----
+# ---- views ----
 
 
 def view_of_attribute(samples: Any, run_key: str, attribute: str) -> Any:
-    """The samples of an agreement in which raters differ on an attribute that it compared, the furthest apart first."""
+    """Return the samples of an agreement in which raters differ on a compared attribute, largest difference first."""
     run = load_metrics(samples, run_key, "agreement")
     return _differing(run.view, _apart(run, attribute))
 
 
 @dataclass(frozen=True)
 class AttributeRow:
-    """The unit of an image that raters differ on most in an attribute: its class, and rater -> value."""
+    """The unit of an image with the largest difference in an attribute: its class, and rater -> value."""
 
     sample_id: str
     file: str
@@ -161,12 +161,12 @@ class AttributeRow:
 
 
 def attribute_rows(samples: Any, run_key: str, attribute: str, limit: int = 25) -> list[AttributeRow]:
-    """One unit of each of the images that raters differ on most in an attribute; no label is read.
+    """Return one unit of each image with the largest differences in an attribute; no label is read.
 
     Raises
     ------
     InputError
-        For a run that did not compare it.
+        If the run did not compare the attribute.
     """
     run = load_metrics(samples, run_key, "agreement")
     place = _place(run, attribute)
@@ -191,7 +191,7 @@ def attribute_rows(samples: Any, run_key: str, attribute: str, limit: int = 25) 
 
 
 def _spread(values: Iterable[Any], order: Sequence[Any] | None) -> float:
-    """How far apart values are; of names without an order, how many there are."""
+    """Return the range of values, or for names without an order, the number of different names minus 1."""
     found = list(values) if order is None else [order.index(value) for value in values]
     if any(isinstance(value, (str, bool)) for value in found):
         return len(set(map(repr, found))) - 1
@@ -206,7 +206,7 @@ def _place(run: AgreementRun, attribute: str) -> int:
 
 
 def _apart(run: AgreementRun, attribute: str) -> ViewExpression:
-    """How far an attribute of an image is apart, as the database finds it."""
+    """Return the database expression for the difference of an attribute on an image."""
     return F(run.names.attributes)[_place(run, attribute)]
 
 

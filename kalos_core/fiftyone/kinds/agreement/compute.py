@@ -1,4 +1,4 @@
-"""Agreement on FiftyOne: the run that matches raters, with all its diagnostics."""
+"""Agreement on FiftyOne: the run that matches raters, with all diagnostics."""
 
 from __future__ import annotations
 
@@ -35,42 +35,46 @@ from kalos_core.results import plain_values
 from kalos_core.similarity import SIMILARITIES
 
 DIAGNOSING = 0.5
-"""Share of the work done when the diagnostics begin."""
+"""Fraction of the work completed when the diagnostics begin."""
 
 
 @takes(AgreementRunArguments)
 def compute_agreement(samples: Any, run_key: str, settings: AgreementRunArguments) -> AgreementRun:
     """Match raters and compute their agreement on a data set or view; see `kalos_core.agreement`.
 
-    Writes the sample field ``<run_key>_alpha`` (None where undefined) with those of classes, raters and pairs of
-    raters, by which views are sorted, ``<run_key>_threshold_alphas``, a list in the order of the `thresholds`, and the
-    label attribute ``<run_key>_unit``; and for `decide` the units in dispute in ``<run_key>_queue``, how many of them
-    are open in ``<run_key>_disputes``, and what was decided in ``<run_key>_decisions``; and ``<run_key>_next``, empty
-    until `next_to_rate` is called.
+    The run writes the label attribute ``<run_key>_unit`` and these sample fields:
 
-    Similarities are stored from the least of the thresholds upwards; the loss begins at the threshold that
-    `choose_threshold` chose for this similarity, else at `threshold`. With `boundaries`, `unit_boundaries_of` has the
-    distances and ``<run_key>_boundary`` their mean on each image, None without any; with `attributes` the `details`
-    have the agreement on each, and ``<run_key>_attributes`` how far its values are apart in the mean on each image, in
-    the same order.
+    - ``<run_key>_alpha``, None where undefined, and the alphas of classes, raters and pairs of raters, which sort
+      views;
+    - ``<run_key>_threshold_alphas``, a list in the order of the `thresholds`;
+    - for `decide`: the units in dispute in ``<run_key>_queue``, the number of open disputes in
+      ``<run_key>_disputes``, and the decisions in ``<run_key>_decisions``;
+    - ``<run_key>_next``, which is empty until `next_to_rate` is called;
+    - with `boundaries`: ``<run_key>_boundary``, the mean boundary distance on each image, None without any distance;
+    - with `attributes`: ``<run_key>_attributes``, the mean difference of each attribute on each image, in the order
+      of the attributes.
+
+    Similarities are stored from the smallest threshold upwards. The loss begins at the threshold that
+    `choose_threshold` chose for this similarity, else at `threshold`. `unit_boundaries_of` returns the boundary
+    distances, and the `details` hold the agreement on each attribute.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
-        A Python identifier none of whose names exists yet.
+        A Python identifier; no field derived from it may exist yet.
     progress : callable or bool, optional
-        ``progress(share, label)``; True: a progress bar on the terminal.
+        Function called as ``progress(share, label)``, or True for a progress bar on the terminal.
 
     Returns
     -------
     Run
-        Its `result` is an `Agreement`; its `details` a `Diagnosis` without alphas of images.
+        Its `result` is an `Agreement`; its `details` are a `Diagnosis` without image alphas.
 
     Raises
     ------
     InputError
-        For input that cannot be used; nothing is written then.
+        If the input cannot be used; nothing is written in this case.
 
     Examples
     --------

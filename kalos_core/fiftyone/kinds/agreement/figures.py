@@ -1,4 +1,4 @@
-"""What is shown of an agreement: figures, each with its finding."""
+"""Figures of an agreement, each with its finding."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from kalos_core.fiftyone.runs.table import Maker, Part
 from kalos_core.figures.agreement import alpha_histogram, alpha_scale
 from kalos_core.figures.classes import left_out
 
-OF_ALL = "Of all labels: the filter does not apply to this figure."
+OF_ALL = "This figure shows all labels: the filter does not apply to it."
 
 
 def figures(run: AgreementRun, part: NarrowedAgreement | None = None) -> dict[str, Maker]:
-    """The figures of a run, or of a part of it that `narrowed_metrics` answered.
+    """Return the figures of a run, or of a part of it that `narrowed_metrics` returned.
 
-    ``histogram``, ``scale``, ``sensitivity``, ``classes``, ``vitality``, ``collaboration``; ``intra_rater`` and
-    ``team`` where raters have sessions.
+    The names are ``histogram``, ``scale``, ``sensitivity``, ``classes``, ``vitality`` and ``collaboration``, and
+    ``intra_rater`` and ``team`` if raters have sessions.
     """
     metrics, details = run.metrics, run.details
     shown = details if part is None else part

@@ -1,4 +1,4 @@
-"""Which images of a run to give to one more rater: found from what it stored, and noted on the samples in order."""
+"""Ranking of the images of a run for one more rater, from stored results, and its order on the samples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kalos_core.fiftyone.runs.upkeep import writing_beside
 from kalos_core.options import Option, takes
 
 REPLICATES = 1000
-"""Of the intervals, where the run has none."""
+"""Number of bootstrap replicates if the run has no intervals."""
 
 
 def _check_tag(tag: str | None, name: str) -> str | None:
@@ -35,45 +35,48 @@ def _check_tag(tag: str | None, name: str) -> str | None:
 
 @dataclass(frozen=True)
 class NextRunSettings(NextSettings):
-    """Which images of a run are looked for, whether their order is written, and what they are tagged."""
+    """Settings of `next_to_rate`: which images to find, whether to write their order, and how to tag them."""
 
     write: Annotated[
-        bool, Option("Write their order on the samples", "Into a field of the run, by which the grid can be sorted.")
+        bool, Option("Write their order on the samples", "A field of the run, by which the grid can be sorted.")
     ] = False
     tag: Annotated[
         str | None,
         Option(
-            "Tag these samples, too", "To find or assign them by; it stays when the run is deleted.", check=_check_tag
+            "Tag these samples, too",
+            "The tag helps to find or assign them; it stays when the run is deleted.",
+            check=_check_tag,
         ),
     ] = None
 
 
 @takes(NextRunSettings)
 def next_to_rate(samples: Any, key: str, settings: NextRunSettings) -> NextToRate:
-    """Which images of a run to give to one more rater, so that the interval on alpha narrows most for each label.
+    """Rank the images of a run for one more rater, so that the interval on alpha narrows most for each label.
 
-    With `write` their order, from 1, goes into the sample field ``<key>_next``, in place of that of an earlier call; it
-    goes with the run, and `view_of_next` shows them. No label is read, and no run becomes stale by it.
+    With `write`, their order, from 1, is written to the sample field ``<key>_next`` and replaces that of an earlier
+    call. The field is deleted with the run, and `view_of_next` shows the images in this order. No label is read, and
+    no run becomes stale.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement.
+        Key of an agreement run.
 
     Returns
     -------
     NextToRate
-        Of the labels as they were when the run was made; samples deleted since leave a gap in the order.
+        The result for the labels at the time of the run; samples deleted since leave a gap in the order.
 
     Raises
     ------
     InputError
-        For an unknown run or statistic, or one that somebody else is renaming or deleting.
+        If the run or the statistic is unknown, or if another process is renaming or deleting the run.
 
     Examples
     --------
-    Raters agree on a cat and a dog, not on the third image; there a third rater brings most:
+    Raters agree on a cat and a dog, but not on the third image, where a third rater helps most:
 
     >>> import fiftyone as fo
     >>> dataset = fo.Dataset()
@@ -102,7 +105,7 @@ def next_to_rate(samples: Any, key: str, settings: NextRunSettings) -> NextToRat
 
 
 def _write(samples: Any, field: str, order: list[ObjectId], tag: str | None) -> None:
-    """The place of each sample of the run in the order, None in all others; a tag on the former: in one request."""
+    """Write the rank of each sample, None for samples outside the order, and tag the ranked ones, in one request."""
     at = {"$indexOfArray": [order, "$_id"]}
     changed: dict[str, Any] = {field: {"$cond": [{"$in": ["$_id", order]}, {"$add": [at, 1]}, None]}}
     if tag is not None:
@@ -112,12 +115,12 @@ def _write(samples: Any, field: str, order: list[ObjectId], tag: str | None) -> 
 
 
 def view_of_next(samples: Any, run_key: str) -> Any:
-    """Samples of a run to give to one more rater, in the order in which they narrow the interval on alpha most.
+    """Return the samples of a run for one more rater, in the order in which they narrow the interval on alpha most.
 
     Raises
     ------
     InputError
-        Where `next_to_rate` was not asked for this run.
+        If `next_to_rate` was not called for this run.
     """
     run = load_metrics(samples, run_key, "agreement")
     if collection(samples).find_one({run.names.next: {"$ne": None}}, {"_id": True}) is None:

@@ -1,4 +1,4 @@
-"""One sample as runs left it: a table of units x raters, and drawings of it and of its units."""
+"""Reports on one sample of a run: a table of units x raters, and drawings of the sample and of its units."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kalos_core.variation.reports import Finding, Findings, ImageReport, image_r
 
 
 class NotInRun(InputError):
-    """A sample that a run did not read."""
+    """Error for a sample that a run did not read."""
 
 
 def sample_report(samples: Any, sample_id: str, agreement_key: str, variations_key: str | None = None) -> ImageReport:
-    """Units x raters of one image as two runs left them on its labels: one sample is read.
+    """Return the table of units x raters of one image, from what two runs wrote on its labels; one sample is read.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def sample_report(samples: Any, sample_id: str, agreement_key: str, variations_k
 def report_of_labels(
     samples: Any, labels: Labels, agreement_key: str, variations_key: str | None = None
 ) -> ImageReport:
-    """As `sample_report`, of labels of one sample that were read."""
+    """Return the same as `sample_report`, for the labels of one sample that are already read."""
     compared = set()
     if variations_key:
         (sample_id,) = labels.view.values("id")
@@ -48,13 +48,13 @@ def report_of_labels(
 
 
 def draw_sample(samples: Any, run_key: str, sample_id: str, **options: Any) -> Drawing:
-    """A sample with the outlines of the raters of an agreement, each in their colour.
+    """Draw a sample with the outlines of the raters of an agreement, each rater in one colour.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
-        Of an agreement.
+        Key of an agreement run.
     sample_id : str
     **options
         As in `kalos_core.draw_image`: ``raters``, ``shape``, ``longest_side``.
@@ -62,7 +62,7 @@ def draw_sample(samples: Any, run_key: str, sample_id: str, **options: Any) -> D
     Returns
     -------
     Drawing
-        On a canvas where the file of the sample is not there.
+        Drawn on a blank canvas if the file of the sample does not exist.
 
     Raises
     ------
@@ -76,18 +76,18 @@ def draw_sample(samples: Any, run_key: str, sample_id: str, **options: Any) -> D
 def draw_unit(
     samples: Any, run_key: str, label_id: str | Sequence[str], sample_id: str | None = None, **options: Any
 ) -> Drawing:
-    """The part of a sample where the unit of a label lies, with the outline of each rater and what they called it.
+    """Draw the part of a sample around the unit of a label, with the outline and the class of each rater.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
-        Of an agreement.
+        Key of an agreement run.
     label_id : str or sequence of str
-        Of one label of the unit; or of labels of several units of one sample, such as a whole and its parts, which are
+        Id of one label of the unit. Ids of labels of several units of one sample, such as a whole and its parts, are
         drawn together.
     sample_id : str, optional
-        Of its sample, which is looked for without it.
+        Id of the sample; without it, the sample is searched by the label.
     **options
         As in `kalos_core.draw_unit`: ``shape``, ``margin``, ``others``, ``longest_side``.
 
@@ -98,7 +98,7 @@ def draw_unit(
     Raises
     ------
     InputError
-        For a label that the run did not match; `NotInRun` for a sample that is not part of it.
+        If the run did not match the label; `NotInRun` if the sample is not part of the run.
     """
     wanted = [label_id] if isinstance(label_id, str) else list(label_id)
     if sample_id is None:
@@ -116,12 +116,12 @@ def draw_unit(
 
 
 def read_sample(samples: Any, run_key: str, sample_id: str) -> Labels:
-    """The labels of one sample, as an agreement read them."""
+    """Read the labels of one sample with the settings of an agreement."""
     return labels_of(load_metrics(samples, run_key, "agreement"), sample_id)
 
 
 def labels_of(run: AnyRun, sample_id: str) -> Labels:
-    """As `read_sample`, of a run that was loaded with its settings."""
+    """Return the same as `read_sample`, for a run that is already loaded."""
     view = _one_sample(run.view, sample_id)
     if not len(view):
         raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
@@ -129,7 +129,7 @@ def labels_of(run: AnyRun, sample_id: str) -> Labels:
 
 
 def units_on(labels: Labels, run_key: str) -> list[int | None]:
-    """The unit of each label, as an agreement stored it; None for a label that came later."""
+    """Return the unit of each label as stored by an agreement; None for a label that was added later."""
     return [found.unit for found in _findings(labels, run_key)]
 
 
@@ -154,5 +154,5 @@ def _findings(labels: Labels, agreement_key: str, variations_key: str | None = N
 
 
 def _seen_by_owner(variation: str) -> str:
-    """What another rater lacks is additional to whoever annotated it."""
+    """Return the variation from the owner's side: an annotation that another rater misses is additional."""
     return "additional" if variation == "missing" else variation

@@ -1,4 +1,4 @@
-"""What an agreement on a data set is told, and what it answers: settings, metrics and details of its run."""
+"""Settings, metrics and details of an agreement run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from kalos_core.pixels.boundaries import TOLERANCE, Tolerance
 from kalos_core.similarity.base import Thresholds
 
 Attributes = Sequence[str] | Mapping[str, str | Sequence[str | float] | None]
-"""Names of attributes; or of each its metric, or its values from lowest to highest, None being the default."""
+"""Names of attributes, or name -> metric, or name -> values from lowest to highest; None for the default."""
 
 
 class AttributeRecord(TypedDict):
-    """An attribute that is compared, by which metric, and the stated order of its values."""
+    """An attribute to compare, its metric, and the given order of its values."""
 
     name: str
     metric: str | None
@@ -30,7 +30,7 @@ class AttributeRecord(TypedDict):
 
 
 def attribute_records(attributes: Any, name: str = "attributes") -> list[AttributeRecord]:
-    """What is to be compared, as plain values; records stay as they are.
+    """Convert attributes to records of plain values; records are returned unchanged.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def _record(name: str, how: Any) -> AttributeRecord:
 
 @dataclass(frozen=True)
 class AgreementRunSettings(AgreementSettings):
-    """The settings of an agreement, and what else a run of it compares.
+    """Settings of an agreement and of the additional comparisons of its run.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class AgreementRunSettings(AgreementSettings):
         bool,
         Option(
             "Compare boundaries",
-            "How far the outlines of the same object by two raters are apart, in pixels, where the similarity compares "
+            "Distances in pixels between the outlines of the same object by two raters. The similarity must compare "
             "polygons or masks.",
         ),
     ] = False
@@ -75,8 +75,8 @@ class AgreementRunSettings(AgreementSettings):
         Attributes,
         Option(
             "Attributes",
-            "What raters said of the same object besides its class: names, or name to metric, or name to values from "
-            "lowest to highest.",
+            "Values that raters gave the same object in addition to its class: names, or name to metric, or name to "
+            "values from lowest to highest.",
             type="names, or mapping",
             check=attribute_records,
         ),
@@ -85,17 +85,17 @@ class AgreementRunSettings(AgreementSettings):
 
 @dataclass(frozen=True)
 class AgreementRunArguments(AgreementRunSettings, RunArguments):
-    """What `compute_agreement` takes."""
+    """Arguments of `compute_agreement`."""
 
 
 def matching(settings: Mapping[str, Any]) -> AgreementSettings:
-    """How a run matched raters, from the settings that are stored with it."""
+    """Return the matching settings of a run from its stored settings."""
     return AgreementRunSettings.of(settings).part(AgreementSettings)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AgreementDetails(Diagnosis):
-    """What lies behind an agreement: its diagnostics, and the attributes of its labels that were compared."""
+    """Details of an agreement run: the diagnostics, and the agreement on the compared attributes."""
 
     attributes: list[GradeAgreement] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""An agreement as its run stored it: no label is read and nothing is matched again."""
+"""Agreement loaded from a stored run, without reading labels and without matching."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from kalos_core.resampling import Cells, Estimates
 
 
 def stored_units(arrays: Arrays) -> tuple[Annotations, NDArray[np.intp]]:
-    """The annotations of a run without their shapes, and (N,) the unit of each."""
+    """Return the annotations of a run without their shapes, and the (N,) units of the annotations."""
     return stored_table(arrays, with_shapes=False), arrays["unit_of"].astype(np.intp)
 
 
 def stored_agreement(samples: Any, run_key: str, bootstrap: int = 0) -> Agreement:
-    """An agreement as it was when the run was made, whatever has become of the labels since; without shapes.
+    """Return an agreement as stored by its run, whether or not labels changed since; annotations have no shapes.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
-        Of an agreement.
+        Key of an agreement run.
     bootstrap : int
-        Replicates of its intervals; those of the run are among its metrics.
+        Number of bootstrap replicates for intervals; the intervals of the run are among its metrics.
     """
     run = load_metrics(samples, run_key, "agreement")
     annotations, unit_of = stored_units(run.arrays)
@@ -54,7 +54,7 @@ def stored_agreement(samples: Any, run_key: str, bootstrap: int = 0) -> Agreemen
 
 
 UNITS, PAIR_CELLS, LEFT_OUT, BOUNDARIES = "units/", "cells of pairs/", "cells left out/", "boundary/"
-"""What the names of the arrays of units, of `ImageSums.pairs`, `ImageSums.left_out`, and of boundaries begin with."""
+"""Prefixes of the names of the arrays of units, `ImageSums.pairs`, `ImageSums.left_out`, and boundaries."""
 
 
 def narrowed_metrics(samples: Any, run_key: str, filter: Filter = Filter()) -> NarrowedAgreement:  # noqa: B008
@@ -66,9 +66,9 @@ def narrowed_metrics(samples: Any, run_key: str, filter: Filter = Filter()) -> N
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
-        Of an agreement.
+        Key of an agreement run.
     filter : Filter
-        Its class and its rater are names of the run.
+        Its class and its rater are names in the run.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def narrowed_metrics(samples: Any, run_key: str, filter: Filter = Filter()) -> N
     Raises
     ------
     InputError
-        For a class or rater the run does not know.
+        If the run has no such class or rater.
     """
     run = load_metrics(samples, run_key, "agreement")
     sums, names = kept(samples, run, "sums", lambda: _sums_and_images(samples, run))
@@ -92,7 +92,7 @@ def narrowed_metrics(samples: Any, run_key: str, filter: Filter = Filter()) -> N
 
 
 def _sums_and_images(samples: Any, run: AgreementRun) -> tuple[ImageSums, NDArray[Any]]:
-    """The sums of a run, with what was computed of them with the run already; and the ids of its images."""
+    """Return the sums of a run, completed with results that the run already stored, and its image ids."""
     details = load_details(samples, run.key).details
     sums = load_sums(run.arrays, matching(run.settings))
     for name in ("class_difficulty", "collaboration", "vitality"):
@@ -101,7 +101,7 @@ def _sums_and_images(samples: Any, run: AgreementRun) -> tuple[ImageSums, NDArra
 
 
 def _estimates(metrics: Mapping[str, Any]) -> Estimates:
-    """Those of all labels, which the run has."""
+    """Return the estimates over all labels, which are among the metrics of the run."""
     alpha, whole = (np.array([value], np.float64) for value in (metrics["alpha"], metrics["global_alpha"]))  # None: NaN
     ends = (np.array([pair], np.float64) for pair in (metrics["alpha_interval"], metrics["global_alpha_interval"]))
     alpha_ends, whole_ends = ends
@@ -109,14 +109,14 @@ def _estimates(metrics: Mapping[str, Any]) -> Estimates:
 
 
 def load_sums(arrays: Mapping[str, NDArray[Any]], configuration: AgreementSettings) -> ImageSums:
-    """The sums of a stored agreement."""
+    """Return the sums of a stored agreement."""
     table, units = compared(_who_annotated(arrays), configuration.empty), made_from(Units, arrays, UNITS)
     pairs, left_out = (made_from(Cells, arrays, prefix) for prefix in (PAIR_CELLS, LEFT_OUT))
     return ImageSums(Part(table, units), configuration, pairs, left_out)
 
 
 def _who_annotated(arrays: Mapping[str, NDArray[Any]]) -> Annotations:
-    """A table with one annotation for each rater and image, without shapes: all that sums need of annotations."""
+    """Return a table with one annotation per rater and image, without shapes, which is all that sums need."""
     none = dict.fromkeys((*CODES, "id"), np.zeros(0, np.intp))
     light = {name: arrays[f"{TABLE}{name}"] for name in OF_IMAGES if f"{TABLE}{name}" in arrays}
     classes = np.full(light["assigned"].shape, -1, np.int32)
@@ -126,13 +126,13 @@ def _who_annotated(arrays: Mapping[str, NDArray[Any]]) -> Annotations:
 
 
 OF_IMAGES = (*NAMES, *OTHERS, "raters_are_local", "assigned_categories")
-"""Columns of a table that are not of annotations."""
+"""Columns of a table that do not belong to annotations."""
 
 
 def arrays_of(
     labels: Labels, result: Agreement, sums: ImageSums, apart: BoundaryAgreement | None
 ) -> dict[str, NDArray[Any]]:
-    """All arrays that an agreement stores."""
+    """Return all arrays that an agreement stores."""
     cells = columns_of(sums.pairs, PAIR_CELLS) | columns_of(sums.left_out, LEFT_OUT)
     arrays = {"unit_of": result.unit_of, **columns_of(sums.part.units, UNITS), **cells}
     arrays |= matched_arrays(labels, result.pairs)
@@ -140,18 +140,18 @@ def arrays_of(
 
 
 OF_TABLE = ("images", "raters", "classes", "bootstrap", "seed")
-"""Fields of a `BoundaryAgreement` that stand in the table and in the settings."""
+"""Fields of a `BoundaryAgreement` that are stored in the table and in the settings."""
 
 
 def unit_boundaries_of(samples: Any, run_key: str) -> BoundaryAgreement:
-    """How far the boundaries of matched labels are apart, as an agreement with ``boundaries=True`` stored it.
+    """Return the boundary distances of matched labels, as stored by an agreement with ``boundaries=True``.
 
-    Images are sample ids, distances in pixels. No label is read.
+    Images are sample ids, and distances are in pixels. No label is read.
 
     Raises
     ------
     InputError
-        For a run that did not compare boundaries.
+        If the run did not compare boundaries.
     """
     run = load_metrics(samples, run_key, "agreement")
     if not run.settings["boundaries"]:

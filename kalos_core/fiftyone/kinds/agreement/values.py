@@ -1,4 +1,4 @@
-"""What an agreement writes on samples: alphas of each, and its units in dispute in the order to decide them in."""
+"""Values that an agreement writes on samples: image alphas, and units in dispute in the order to decide them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kalos_core.pixels import BoundaryAgreement
 from kalos_core.reliability import NOT_ASSIGNED
 
 OPEN, WAITING, DECIDED = "open", "waiting", "decided"
-"""How far a unit in dispute is: nobody has decided, the guideline must say, somebody has."""
+"""States of a unit in dispute: undecided, waiting for a change of the guideline, decided."""
 
 
 def sample_values(
@@ -32,11 +32,11 @@ def sample_values(
     attributes: Sequence[GradeAgreement],
     names: RunNames,
 ) -> Values:
-    """Fields of samples: alpha of the image, of its classes, raters and pairs of raters, and at each threshold.
+    """Return the values of sample fields: alphas of the image, of its classes, raters and pairs, at each threshold.
 
-    Classes that occur in an image are listed with their alphas, and with those of each rater; those of raters and pairs
-    stand in the order of the raters, and of ``numpy.triu_indices``. How far boundaries and attributes are apart, where
-    these were compared; the units in dispute; and a place for the order of `next_to_rate`.
+    Classes that occur in an image are listed with their alphas, overall and of each rater. Alphas of raters are in the
+    order of the raters, and alphas of pairs in the order of ``numpy.triu_indices``. Further fields hold differences of
+    boundaries and attributes if these were compared, the units in dispute, and the order of `next_to_rate`, empty.
     """
     alphas, curve, queue = AlphasByImage(result), details.sensitivity, _queue_values(result, names)
     columns = {} if boundaries is None else {names.boundary: boundaries.by_image()["average"].to_numpy()}
@@ -66,16 +66,16 @@ def sample_values(
 
 
 def queue_index(names: RunNames) -> list[str]:
-    """The fields by which the next sample is found."""
+    """Return the indexed fields that find the next sample to decide."""
     return [names.alpha, "_id", names.disputes]
 
 
 def _queue_values(agreement: Agreement, names: RunNames) -> Values:
-    """Fields of samples: the units in dispute as `disputes` orders them, how many decisions they need, and none yet.
+    """Return the values of queue fields: units in the order of `disputes`, open decisions, and no decisions yet.
 
-    An entry holds the number of its ``unit``, that of the first unit that is decided ``together`` with it, the
-    ``classes`` it was given, the ``raters`` who stand against most of the others (all who annotated or looked, where no
-    value has most), and its ``state``.
+    An entry holds the number of its ``unit``, its ``classes`` and its ``state``. ``together`` is the number of the
+    first unit that is decided together with it. ``raters`` are those who contradict the majority, or without a
+    majority, all assigned raters.
     """
     found = disputes(agreement)
     order = np.argsort(found.image, kind="stable")
@@ -93,14 +93,14 @@ def _queue_values(agreement: Agreement, names: RunNames) -> Values:
 
 
 def open_decisions(queue: Iterable[Mapping[str, Any]]) -> int:
-    """How many decisions open units need, of which several may be decided together."""
+    """Count the decisions that open units need; one decision may settle several units."""
     return len({entry["together"] for entry in queue if entry["state"] == OPEN})
 
 
 def _entries(agreement: Agreement, unit: NDArray[np.intp], together: NDArray[np.intp]) -> list[dict[str, Any]]:
     annotations, values = agreement.annotations, agreement.units.values[unit]
     there = values != NOT_ASSIGNED
-    same = ((values[:, :, None] == values[:, None, :]) & there[:, None, :]).sum(axis=2)  # (D, R) raters of this value
+    same = ((values[:, :, None] == values[:, None, :]) & there[:, None, :]).sum(axis=2)  # (D, R) raters with this value
     most = np.where(there, same, 0).max(axis=1, initial=0)
     alone = there & ((same < most[:, None]) | ((there & (same == most[:, None])).sum(axis=1) > most)[:, None])
     categories, raters = annotations.categories, annotations.raters
@@ -117,7 +117,7 @@ def _entries(agreement: Agreement, unit: NDArray[np.intp], together: NDArray[np.
 
 
 def _differences_of_images(result: Agreement, found: Sequence[GradeAgreement]) -> NDArray[np.float64]:
-    """(I, A) the mean of `GradeAgreement.differences` over the units of each image; NaN without any."""
+    """Return the (I, A) means of `GradeAgreement.differences` over the units of each image; NaN without any."""
     image, images = result.units.image, len(result.annotations.images)
     columns = []
     for of in found:

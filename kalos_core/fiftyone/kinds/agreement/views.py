@@ -1,6 +1,6 @@
-"""Views behind the numbers of agreement: what a click on a bar, a class, a rater or a pair of raters leads to.
+"""Views behind the numbers of agreement, for clicks on a bar, a class, a rater or a pair of raters.
 
-All are stages on what the run stored on samples, which the database carries out by itself.
+All views are stages on the fields that the run wrote on samples, which the database evaluates.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class PartArguments(TypedDict, total=False):
-    """Which alpha of an image is meant: that of a class, of a rater's pairs, of both, or of all at another threshold.
+    """Selects an alpha of an image: of a class, of a rater's pairs, of both, or of all labels at another threshold.
 
-    One of the thresholds of the run's sensitivity; without it the run's own.
+    The threshold is one of the run's sensitivity analysis; by default, it is the run's own threshold.
     """
 
     category: str | None
@@ -38,7 +38,7 @@ class PartArguments(TypedDict, total=False):
 def alpha_of(
     run: AnyRun, category: str | None = None, rater: str | None = None, threshold: float | None = None
 ) -> ViewExpression:
-    """Alpha of an image as the database finds it; None where undefined."""
+    """Return the database expression for an alpha of an image; None where undefined."""
     names, raters = run.names, run.metrics["raters"]
     if threshold is not None:
         if category is not None or rater is not None:
@@ -54,7 +54,7 @@ def alpha_of(
 
 
 def pair_alpha_of(run: AnyRun, rater_a: str, rater_b: str) -> ViewExpression:
-    """Alpha of an image for two raters, matched on these alone."""
+    """Return the database expression for the alpha of two raters, matched without the other raters."""
     raters = run.metrics["raters"]
     first, second = sorted(index_of(raters, name, "rater") for name in (rater_a, rater_b))
     if first == second:
@@ -71,12 +71,12 @@ def _at_threshold(thresholds: list[float], value: float) -> int:
 
 
 def _sorted(view: Any, alpha: ViewExpression) -> Any:
-    """Samples with an alpha, the lowest first, of as many by id: the same wherever they are cut off."""
+    """Return samples with a defined alpha, by increasing alpha and then by id, so that limits are deterministic."""
     return view.match(alpha != None).sort_by([(alpha, 1), ("id", 1)])  # noqa: E711
 
 
 def view_of_alpha(samples: Any, run_key: str, low: float, high: float, **part: Unpack[PartArguments]) -> Any:
-    """Samples of a run with low <= alpha < high (<= for high at 1) as `image_alphas` answers it, lowest first."""
+    """Return samples with low <= alpha < high (<= if high is 1), as in `image_alphas`, lowest alpha first."""
     run = load_metrics(samples, run_key, "agreement")
     alpha = alpha_of(run, **part)
     below = alpha <= high if high >= 1 else alpha < high
@@ -84,36 +84,36 @@ def view_of_alpha(samples: Any, run_key: str, low: float, high: float, **part: U
 
 
 def view_worst_first(samples: Any, run_key: str, limit: int | None = None, **part: Unpack[PartArguments]) -> Any:
-    """Samples of a run with a defined alpha, lowest first, with a class only the labels of that class."""
+    """Return samples with a defined alpha, lowest first; with a class, only its labels are shown."""
     run = load_metrics(samples, run_key, "agreement")
     found = _sorted(run.view, alpha_of(run, **part))
     return _narrowed(found if limit is None else found.limit(limit), run, part.get("category"))
 
 
 def view_of_threshold(samples: Any, run_key: str, threshold: float) -> Any:
-    """Samples of a run, the lowest alpha at one of its thresholds first."""
+    """Return the samples of a run, lowest alpha at one of its thresholds first."""
     return view_worst_first(samples, run_key, threshold=threshold)
 
 
 def view_of_class(samples: Any, run_key: str, category: str) -> Any:
-    """Samples of a run in which a class occurs, with its labels only, the lowest alpha of its units first."""
+    """Return samples in which a class occurs, with only its labels, lowest alpha of the class first."""
     return view_worst_first(samples, run_key, category=category)
 
 
 def view_of_pair(samples: Any, run_key: str, rater_a: str, rater_b: str) -> Any:
-    """Samples that both raters are assigned to, with the labels of these two, those first where they agree least."""
+    """Return samples to which both raters are assigned, with only their labels, lowest alpha of the pair first."""
     run = load_metrics(samples, run_key, "agreement")
     return _of_raters(_sorted(run.view, pair_alpha_of(run, rater_a, rater_b)), run, [rater_a, rater_b])
 
 
 def view_of_unit_boundaries(samples: Any, run_key: str) -> Any:
-    """The samples of an agreement with boundaries of two raters of one unit, those furthest apart first."""
+    """Return samples with a unit whose boundaries were compared, largest mean boundary distance first."""
     run = load_metrics(samples, run_key, "agreement")
     return run.view.exists(run.names.boundary).sort_by(run.names.boundary, reverse=True)
 
 
 def _narrowed(view: Any, run: AnyRun, category: str | None) -> Any:
-    """Only the labels of a class; a rater is seen next to the others."""
+    """Show only the labels of a class; a selected rater stays visible next to the others."""
     if category is None:
         return view
     for field in _fields(view, run):
@@ -137,7 +137,7 @@ def _fields(view: Any, run: AnyRun) -> list[str]:
 
 @dataclass(frozen=True)
 class ImageRow:
-    """One image of a ranking: its sample, file name, alpha, number of labels of all raters, and where it lies."""
+    """One ranked image: its sample id, file name, alpha, number of labels of all raters, and file path."""
 
     sample_id: str
     file: str
@@ -158,7 +158,7 @@ def worst_images(
     alpha, view = alpha_of(run, filter.category, filter.rater, threshold), filter.within(run.view)
     paths = label_fields(view)
     counts = [F(paths[field]).length() for field in run.label_fields if field in paths]
-    # each of several values is a query of its own: all images are looked through for the first alone
+    # each of several values is a separate query; only the first one scans all images
     worst = view.select(_sorted(view, alpha).limit(limit).values("id"), ordered=True)
     ids, files, alphas, *labels = worst.values(["id", "filepath", alpha, *counts])
     totals = [sum(of_image) for of_image in zip(*labels, strict=True)] if labels else [0] * len(ids)
@@ -169,7 +169,7 @@ def worst_images(
 
 
 def image_alphas(samples: Any, run_key: str, **part: Unpack[PartArguments]) -> tuple[list[str], list[float | None]]:
-    """Sample ids of a run and their alpha, None where undefined, in the order of the view."""
+    """Return the sample ids of a run and their alphas, None where undefined, in the order of the view."""
     run = load_metrics(samples, run_key, "agreement")
     ids, alphas = run.view.values(["id", alpha_of(run, **part)])
     return ids, alphas

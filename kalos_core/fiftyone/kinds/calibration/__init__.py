@@ -1,1 +1,1 @@
-"""Calibration: from which similarity on two annotations may be of the same object."""
+"""Calibration: the smallest similarity at which two annotations may be of the same object."""

@@ -1,4 +1,4 @@
-"""Calibration on FiftyOne: from which similarity on annotations may be of one object, and that as later default."""
+"""Calibration on FiftyOne: calibrate the similarity threshold, and make it the default of later forms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from kalos_core.similarity import SIMILARITIES
 
 @dataclass(frozen=True)
 class CalibrationRunArguments(CalibrationSettings, RunArguments):
-    """What `calibrate_threshold` takes: by default all similarities that fit the labels, and intervals."""
+    """Arguments of `calibrate_threshold`; the default is all similarities that fit the labels, with intervals."""
 
     similarities: Similarities = None
     bootstrap: Replicates = 100
@@ -40,10 +40,10 @@ class CalibrationRunArguments(CalibrationSettings, RunArguments):
 
 @takes(CalibrationRunArguments)
 def calibrate_threshold(samples: Any, run_key: str, settings: CalibrationRunArguments) -> CalibrationRun:
-    """Compare what raters annotated for one object with what chance brings together; see `kalos_core.calibrate`.
+    """Compare annotations of the same object with random pairs of annotations; see `kalos_core.calibrate`.
 
-    Writes nothing on samples or labels: the run itself holds the numbers. `choose_threshold` makes one of them
-    the default threshold of later forms. Unless `similarities` names some, all that fit the labels are calibrated, see
+    Nothing is written on samples or labels; the run itself holds the numbers. `choose_threshold` makes one of them
+    the default threshold of later forms. Without `similarities`, all that fit the labels are calibrated, see
     `fitting_similarities`.
 
     Parameters
@@ -54,17 +54,17 @@ def calibrate_threshold(samples: Any, run_key: str, settings: CalibrationRunArgu
     Returns
     -------
     Run
-        Its `result` is a `Calibration`; its `details` are one without the distances.
+        Its `result` is a `Calibration`; its `details` are a `Calibration` without the distances.
 
     Warns
     -----
     KalosWarning
-        As `kalos_core.calibrate`: samples without metadata have no size.
+        As in `kalos_core.calibrate`; samples without metadata have no size.
 
     Raises
     ------
     InputError
-        For input that cannot be used; nothing is stored then.
+        If the input cannot be used; nothing is stored in this case.
 
     Examples
     --------
@@ -109,32 +109,32 @@ def calibrate_threshold(samples: Any, run_key: str, settings: CalibrationRunArgu
 
 
 def choose_threshold(samples: Any, run_key: str, similarity: str, threshold: float | None = None) -> CalibrationRun:
-    """Make a calibrated threshold the default of later forms; the calibration remembers the choice.
+    """Make a calibrated threshold the default of later forms; the calibration run stores the choice.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
-        Of a calibration.
+        Key of a calibration run.
     similarity : str
-        One that it calibrated.
+        A similarity that the run calibrated.
     threshold : float in [0, 1], optional
-        Another than the calibrated one.
+        Threshold to use in place of the calibrated one.
 
     Returns
     -------
     Run
-        With the threshold among its metrics: ``chosen`` says for each similarity which, and when.
+        Its metrics contain ``chosen``, the chosen threshold of each similarity and the time of the choice.
 
     Warns
     -----
     KalosWarning
-        If the calibrated threshold is not to be trusted (`Separation.why`).
+        If the calibrated threshold is not trustworthy (`Separation.why`).
 
     Raises
     ------
     InputError
-        If the run did not calibrate that similarity, or found no threshold and none is given.
+        If the run did not calibrate the similarity, or if it found no threshold and none is given.
     """
     run = load_metrics(samples, run_key, "calibration")
     found = lookup({entry["name"]: entry for entry in run.metrics["similarities"]}, similarity, "similarity")

@@ -1,4 +1,4 @@
-"""What is shown of a calibration: the distances of each similarity, observed and expected."""
+"""Figures of a calibration: observed and expected distances of each similarity."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ COMPARED = {
     "pixels": "Annotations of two images are compared in pixels.",
     "own": "How annotations of two images are compared is part of this similarity.",
 }
-"""What the expected distances are distances of."""
+"""Coordinates -> how annotations of two images are compared for the expected distances."""
 
 
 def figures(run: CalibrationRun) -> dict[str, Maker]:
-    """A figure for each similarity, by its name, the one that separates best first; the note says what was compared."""
+    """Return name of a similarity -> figure, best separation first; the note says how annotations were compared."""
     return {found.name: partial(Part.of, found, note=COMPARED[found.coordinates]) for found in run.details}
 
 
 def over_what(run: CalibrationRun) -> str:
-    """What a calibration is over, and how chance was drawn."""
+    """Describe the data of a calibration, and its random draws."""
     metrics, settings = run.metrics, run.settings
     return (
         f"Over {number_of(metrics['images'], 'image')}, {number_of(metrics['annotations'], 'annotation')}, "
@@ -34,5 +34,5 @@ def over_what(run: CalibrationRun) -> str:
 
 
 def drawn(run: CalibrationRun) -> Iterator[Block]:
-    """The same as a report draws them."""
+    """Return the same figures as blocks of a report."""
     return map(objects.separated, run.details)

@@ -16,11 +16,11 @@ OF_SIMILARITY = (
     *("name", "ks", "ks_interval", "tau", "tau_interval", "threshold", "threshold_interval"),
     *("reason", "trusted", "why", "coordinates"),
 )
-"""What the summary says of each similarity, see `Separation`."""
+"""Attributes of `Separation` in the summary of each similarity."""
 
 
 def calibration_metrics(result: Calibration, annotations: Annotations) -> dict[str, Any]:
-    """The summary of a calibration, the similarity that separates best first; None for what is undefined."""
+    """Return the summary of a calibration, best separation first; undefined values are None."""
     return {
         "similarities": [{name: plain_values(getattr(found, name)) for name in OF_SIMILARITY} for found in result],
         "chosen": {},
@@ -34,7 +34,7 @@ CalibrationRun = Run[dict[str, Any], dict[str, Any], Calibration, Calibration]
 
 
 def default_threshold(samples: Any, similarity: str) -> float | None:
-    """The threshold last chosen for a similarity from a calibration that is still there; None without one."""
+    """Return the threshold that was last chosen for a similarity from an existing calibration; None without one."""
     every = [run.metrics for run in own_runs(root_of(samples)).values() if run.is_complete]
     found = [metrics["chosen"].get(similarity) for metrics in every if "chosen" in metrics]
     last = max((of for of in found if of is not None), key=lambda of: of["at"], default=None)

@@ -1,1 +1,1 @@
-"""Label convergence: the mAP that disagreement lets a model reach."""
+"""Label convergence: the mAP that a model can reach, given the disagreement of raters."""

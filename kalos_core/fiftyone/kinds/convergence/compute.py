@@ -1,4 +1,4 @@
-"""Label convergence on FiftyOne: the mAP that disagreement lets a model reach, over all images and over tags."""
+"""Label convergence on FiftyOne: the mAP that a model can reach, over all images and for each tag."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from kalos_core.variation.find import TOUCHING
 
 @takes(ConvergenceRunArguments)
 def estimate_convergence(samples: Any, run_key: str, settings: ConvergenceRunArguments) -> ConvergenceRun:
-    """The mAP that no model can be expected to pass, given how the raters differ; see `kalos_core.label_convergence`.
+    """Estimate the highest mAP to expect from any model, given how raters differ; see `kalos_core.label_convergence`.
 
-    Writes nothing on samples or labels: the run itself holds the metrics and the replicates, from which
-    `convergence_metrics` computes those of some thresholds. `stale_samples` does not look at the field of
+    Nothing is written on samples or labels. The run itself holds the metrics and the replicates, from which
+    `convergence_metrics` computes metrics at some of the thresholds. `stale_samples` ignores the field of
     `predictions`.
 
     Parameters
@@ -56,7 +56,7 @@ def estimate_convergence(samples: Any, run_key: str, settings: ConvergenceRunArg
     Raises
     ------
     InputError
-        For input that cannot be used; nothing is stored then.
+        If the input cannot be used; nothing is stored in this case.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def estimate_convergence(samples: Any, run_key: str, settings: ConvergenceRunArg
         report(COMPARING, f"Comparing {number_of(len(labels.annotations), 'annotation')}")
         touching = compute_pairs(
             labels.annotations, get_similarity(measure), TOUCHING
-        )  # the check-list looks at all of them
+        )  # the check-list uses all of them
         pairs = touching.at_least(min(*told.thresholds, ALMOST_ONE))
         known = COMPARING + (STORING - COMPARING) / (1 + len(tagged))  # as much work for each tag as for all images
         tell = report.part(COMPARING, known)
@@ -116,18 +116,18 @@ def estimate_convergence(samples: Any, run_key: str, settings: ConvergenceRunArg
 
 
 def place_predictions(samples: Any, run_key: str, predictions: str, truth: str) -> PlacedModel:
-    """A model against the label convergence of a run: its mAP under one rater, or a resolved field, as ground truth.
+    """Compare a model with the label convergence of a run, by its mAP with a rater or field as ground truth.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
-        What the model is evaluated on; those without a field of the truth are left out.
+        Samples on which the model is evaluated; samples without ground truth are left out.
     run_key : str
-        Of label convergence, whose similarity, thresholds, classes and smallest area are taken.
+        Key of a label convergence run; its similarity, thresholds, classes and smallest area are used.
     predictions : str
-        A label field with the predictions, each with its confidence.
+        A label field with predictions; each has a confidence.
     truth : str
-        A rater, or a label field.
+        A rater or a label field, such as a resolved one, as ground truth.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def place_predictions(samples: Any, run_key: str, predictions: str, truth: str) 
     Raises
     ------
     InputError
-        If there is no such run or field, or predictions that cannot be evaluated.
+        If the run or a field does not exist, or if the predictions cannot be evaluated.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def place_predictions(samples: Any, run_key: str, predictions: str, truth: str) 
 
 
 def _predictions(labels: Labels, field: str, similarity: str) -> tuple[Annotations, list[float | None]]:
-    """The predictions of a field on the images of the labels, and the confidence of each."""
+    """Return the predictions of a field on the images of the labels, and their confidences."""
     lookup(label_fields(labels.view), field, "predictions")
     if field in labels.fields:
         raise InputError(f"predictions: expected the field of a model, got {field!r}, which holds labels of raters")

@@ -1,4 +1,4 @@
-"""What is shown of label convergence: figures, each with its finding."""
+"""Figures of label convergence, each with its finding."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from kalos_core.report import Block, objects
 def figures(
     run: ConvergenceRun, found: ConvergenceStudy | None = None, pooled: Mapping[str, Replicates] | None = None
 ) -> dict[str, Maker]:
-    """``bars``, ``sizes``, ``matrix`` and ``scatter``.
+    """Return the figures ``bars``, ``sizes``, ``matrix`` and ``scatter``.
 
     Parameters
     ----------
     run : Run
     found : ConvergenceStudy, optional
-        Of `convergence_metrics`, of some thresholds; by default what the run stored, of all.
+        Result of `convergence_metrics` for some thresholds; by default, the stored result for all thresholds.
     pooled : mapping, optional
-        Of `pooled_replicates`: the scatter is that of several data sets.
+        Result of `pooled_replicates`; the scatter then shows several data sets.
     """
     shown = run.details if found is None else found
     narrowed = len(shown.whole.thresholds) < len(run.settings["thresholds"])
@@ -42,5 +42,5 @@ def _scatter(found: ConvergenceStudy) -> Part:
 
 
 def drawn(run: ConvergenceRun) -> Iterator[Block]:
-    """The same as a report draws them."""
+    """Return the same figures as blocks of a report."""
     return iter(objects.all_ceilings(run.details))

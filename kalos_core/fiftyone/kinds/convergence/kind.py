@@ -1,4 +1,4 @@
-"""Label convergence as a kind of run: what it is told and stores, of some thresholds, of several data sets together."""
+"""Label convergence as a kind of run: its settings and metrics, at some thresholds and over several data sets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _models(given: Any, _: str) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class ConvergenceRunSettings(CeilingSettings):
-    """The settings of label convergence, and what is placed beside it."""
+    """Settings of label convergence, and of the models and tags to compare with it."""
 
     _: KW_ONLY
     subsets: Subsets = 1000
@@ -50,25 +50,25 @@ class ConvergenceRunSettings(CeilingSettings):
     tags: Annotated[
         bool,
         Option(
-            "An interval for each sample tag, too", "Also of the images with each tag, in subsets of as large a share."
+            "An interval for each sample tag, too", "Also for the images with each tag, in subsets of the same share."
         ),
     ] = False
 
     def of_library(self) -> dict[str, Any]:
-        """As arguments of `label_convergence`."""
+        """Return the settings as arguments of `label_convergence`."""
         return self.part(ConvergenceSettings, samples=self.subsets).record()
 
 
 @dataclass(frozen=True)
 class ConvergenceRunArguments(ConvergenceRunSettings, RunArguments):
-    """What `estimate_convergence` takes."""
+    """Arguments of `estimate_convergence`."""
 
 
 ConvergenceRun = Run[dict[str, Any], dict[str, Any], ConvergenceStudy, LabelConvergence]
 
 
 def metrics_of(study: ConvergenceStudy, annotations: int) -> dict[str, Any]:
-    """The summary of a study: of all images at once, then over subsets; None for what is undefined."""
+    """Return the summary of a study, for all images at once and over subsets; undefined values are None."""
     whole = study.whole
     found = whole.convergence
     metrics = {
@@ -100,17 +100,17 @@ def convergence_metrics(
     greatest: float | None = None,
     models: str | Mapping[str, float] | None = None,
 ) -> ConvergenceStudy:
-    """What a run of `estimate_convergence` stored, at some of its thresholds and with other models placed.
+    """Return the stored result of `estimate_convergence` at some of its thresholds, with additional models.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
     least, greatest : float, optional
-        Thresholds of the run from one to the other, both included; by default all.
+        Range of thresholds of the run, both ends included; by default all.
     models : str or mapping, optional
-        Placed beside those of the run, such as ``"YOLO 0.412, DETR 0.437"``: see `read_models`. Their mAP has to be of
-        the same thresholds.
+        Models in addition to those of the run, such as ``"YOLO 0.412, DETR 0.437"``, see `read_models`. Their mAP
+        must be computed at the same thresholds.
 
     Returns
     -------
@@ -119,16 +119,16 @@ def convergence_metrics(
     Raises
     ------
     InputError
-        If the run has no such thresholds, or for models that cannot be read.
+        If the run has no such thresholds, or if models cannot be read.
     """
     study: ConvergenceStudy = load_details(samples, run_key, "convergence").details
     return study.between(least, greatest).with_models(models)
 
 
 def poolable_runs(samples: Any) -> dict[str, str]:
-    """Other data sets -> the key of their newest run of label convergence of two raters.
+    """Return other data set -> key of its newest label convergence run with two raters.
 
-    More than two raters have no one mAP, so that no line can be fitted on their runs.
+    Three or more raters have more than one mAP, so no line can be fitted to their runs.
     """
     connection = database()
     names = {found["_id"]: found["name"] for found in connection.datasets.find({}, {"name": True})}
@@ -148,21 +148,21 @@ def pooled_replicates(
     least: float | None = None,
     greatest: float | None = None,
 ) -> dict[str, Replicates]:
-    """The replicates of a run and of runs of other data sets, for `plot_regression` and `fit_line`.
+    """Return the replicates of a run and of runs of other data sets, for `plot_regression` and `fit_line`.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
     others : mapping
-        Other data sets -> a key of theirs, as `poolable_runs` answers them.
+        Other data set -> key of one of its runs, as returned by `poolable_runs`.
     least, greatest : float, optional
-        Thresholds, as of `convergence_metrics`.
+        Range of thresholds, as in `convergence_metrics`.
 
     Returns
     -------
     dict
-        Data set -> `Replicates`, that of the samples first.
+        Data set -> `Replicates`; the data set of the samples is first.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def pooled_replicates(
 
 
 def view_of_tag(samples: Any, run_key: str, tag: str) -> Any:
-    """Samples of a run that have a tag."""
+    """Return the samples of a run that have a tag."""
     return load_metrics(samples, run_key, "convergence").view.match_tags(tag)
 
 

@@ -1,1 +1,1 @@
-"""Detectors under each reference: the run that ranks score maps or models, and its figures."""
+"""Ranking of detectors under each reference: the run that ranks score maps or models, and its figures."""

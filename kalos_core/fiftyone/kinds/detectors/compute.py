@@ -1,4 +1,4 @@
-"""Detectors under the labels of each rater and of all of them on FiftyOne: score maps on pixels, models on objects."""
+"""Ranking of detectors on FiftyOne under each rater and under estimates: score maps by pixels, models by objects."""
 
 from __future__ import annotations
 
@@ -36,17 +36,18 @@ from kalos_core.results import plain_values
 from kalos_core.similarity import get_similarity
 
 SHARE_OF_OUTLIERS = 0.2
-"""Share of the work done when it is known who stands out over all images."""
+"""Fraction of the work completed when the outlying raters over all images are known."""
 
 
 @takes(DetectorRunArguments)
 def rank_detectors(samples: Any, run_key: str, settings: DetectorRunArguments) -> DetectorRun:
-    """How detectors rank under the labels of each rater, and under estimates from all of them.
+    """Rank detectors under the labels of each rater, and under estimates from all raters.
 
-    Score maps are ranked by the area under precision, averaged over a range of skew, over recall (see
-    `kalos_core.DetectorAccumulator`); detections by mAP (see `kalos_core.rank_models`). Writes nothing on samples or
-    labels: the run itself holds curves and ranks. Only the Berkeley evaluation of boundaries writes a sample field,
-    ``<run_key>_f1``: F1 of the image at its best threshold, of the detector that is best over all images.
+    Score maps are ranked by the area under the curve of precision, averaged over a range of skew, over recall; see
+    `kalos_core.DetectorAccumulator`. Detections are ranked by mAP; see `kalos_core.rank_models`.
+
+    The run itself holds curves and ranks. Only the Berkeley evaluation of boundaries writes a sample field,
+    ``<run_key>_f1``: the F1 of the image at its best threshold, for the detector that is best over all images.
 
     Parameters
     ----------
@@ -56,13 +57,13 @@ def rank_detectors(samples: Any, run_key: str, settings: DetectorRunArguments) -
     Returns
     -------
     Run
-        Its `result` is a `DetectorRanking`, or a `ModelRanking`; its `details` are a `DetectorDetails`, with that and
-        the ``boundaries``.
+        Its `result` is a `DetectorRanking` or a `ModelRanking`; its `details` are a `DetectorDetails`, with the
+        result and the ``boundaries``.
 
     Raises
     ------
     InputError
-        For input that cannot be used; nothing is stored then.
+        If the input cannot be used; nothing is stored in this case.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def _on_pixels(masks: RaterMasks, run_key: str, settings: DetectorRunSettings, r
     found = None
     if settings.boundaries:
         found = boundary_evaluation(images, settings.boundaries, settings.tolerance or TOLERANCE)
-    deque(images, maxlen=0)  # those that nobody has asked for
+    deque(images, maxlen=0)  # consume the remaining images
     result = accumulator.result(settings.skew)
     stored = {**settings.record(), "of": "pixels", "classes": masks.values}
     return _store(run_key, stored, masks, result.raters.tolist(), DetectorDetails(result, found), report)
@@ -118,7 +119,7 @@ def _on_pixels(masks: RaterMasks, run_key: str, settings: DetectorRunSettings, r
 def _counted(
     masks: RaterMasks, accumulator: DetectorAccumulator, settings: DetectorRunSettings, images: Iterable[ImageMasks]
 ) -> Iterator[tuple[dict[str, NDArray[np.float64]], MaskStack]]:
-    """The score maps and masks of each image, counted on the way."""
+    """Iterate over the score maps and masks of each image, and add them to the accumulator."""
     for found in images:
         for stack in found.stacks.values():
             scores = read_scores(masks, found.image, settings.detectors)

@@ -1,4 +1,4 @@
-"""What is shown of a ranking of detectors."""
+"""Figures of a ranking of detectors."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from kalos_core.text import names_shown
 
 
 def figures(run: DetectorRun, detector: str | None = None, reference: str | None = None) -> dict[str, Part]:
-    """``bump``, and where rankings can be compared ``shared``, the different ones, and ``tau``.
+    """Return the figures of a ranking.
 
-    Of score maps also ``bounds``, the ``curves`` of a detector under every reference, those at growing thresholds of
-    ``agreement`` where the run has them, the curves of all detectors ``under`` a reference, ``correlations`` of
-    detectors with agreement, and the Berkeley evaluation of ``boundaries`` where it was asked for.
+    - ``bump``, and if rankings can be compared, ``shared`` (the different rankings) and ``tau``;
+    - for score maps: ``bounds``, ``curves`` (a detector under each reference), ``agreement`` (curves at increasing
+      thresholds of agreement, if the run has them), ``under`` (all detectors under a reference), and ``correlations``
+      (detectors with agreement);
+    - ``boundaries``, if the run has the Berkeley evaluation.
 
     Parameters
     ----------
     run : Run
-        With its details.
+        A run with its details.
     detector, reference : str, optional
-        By default the first.
+        Detector and reference of the curves; by default the first of each.
     """
     found, boundaries = run.details.ranking, run.details.boundaries
     ranking = found.ranking
@@ -44,13 +46,13 @@ def figures(run: DetectorRun, detector: str | None = None, reference: str | None
         parts["under"] = Part.of(found, "reference", reference=under)
         parts["correlations"] = Part.of(found, "correlations")
     if boundaries is not None:
-        note = f"The best F1 of each image is in the field `{run.names.f1}`, of the detector that is best over all."
+        note = f"The field `{run.names.f1}` holds the best F1 of each image, for the detector that is best over all."
         parts["boundaries"] = Part.of(boundaries, note=note)
     return parts
 
 
 def _over_what(run: DetectorRun) -> str:
-    """What a ranking is over, and by what."""
+    """Describe the data and the measure of a ranking."""
     metrics = run.metrics
     are_raters = number_of(len(metrics["raters"]), "is a rater", "are raters")
     references = f"{number_of(len(metrics['truths']), 'reference')}, of which {are_raters}"
@@ -63,7 +65,7 @@ def _over_what(run: DetectorRun) -> str:
 
 
 def drawn(run: DetectorRun) -> Iterator[Block]:
-    """The same as a report draws them."""
+    """Return the same figures as blocks of a report."""
     found, boundaries = run.details.ranking, run.details.boundaries
     ranking = found.ranking
     yield rankings.ranks(ranking)

@@ -1,4 +1,4 @@
-"""Detectors under each reference as a kind of run."""
+"""Ranking of detectors as a kind of run."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from kalos_core.results import plain_values
 
 @dataclass(frozen=True, eq=False)
 class DetectorDetails:
-    """The ranking, and the Berkeley evaluation of boundaries where it was asked for."""
+    """Details of a ranking of detectors: the ranking, and the Berkeley evaluation of boundaries, if requested."""
 
     ranking: DetectorRanking | ModelRanking
     boundaries: BoundaryEvaluation | None = None
 
 
 def ranking_metrics(of: str, ranking: Rankings, raters: list[str]) -> dict[str, Any]:
-    """The summary of a ranking of S detectors under T references, of which R are `raters`, as plain values.
+    """Return the summary of a ranking of S detectors under T references, of which R are `raters`, as plain values.
 
-    ``of``: "pixels" or "objects"; ``values`` and ``ranks``: (T, S), None where undefined; ``undefined``: sentences.
+    ``of`` is "pixels" or "objects"; ``values`` and ``ranks`` are (T, S), None where undefined; ``undefined`` holds
+    sentences.
     """
     return {
         "of": of,
@@ -42,7 +43,7 @@ DetectorRun = Run[dict[str, Any], dict[str, Any], DetectorDetails, Result]
 
 
 def _restore(changes: Changes) -> Result:
-    """As it was stored: what detectors scored under the references of then."""
+    """Return the stored ranking, computed under the references at the time of the run."""
     details: DetectorDetails = changes.run.details
     return details.ranking
 

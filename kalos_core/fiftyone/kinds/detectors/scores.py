@@ -1,4 +1,4 @@
-"""The score maps of detectors, and further references, as FiftyOne stores them."""
+"""Score maps of detectors and further references, read from FiftyOne."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from kalos_core.pixels.stack import as_binary
 
 
 def heatmap_fields(samples: Any) -> list[str]:
-    """Fields of `Heatmap`, which may hold the score maps of a detector."""
+    """Return the `Heatmap` fields, which may hold the score maps of a detector."""
     return list(samples.get_field_schema(ftype=fo.EmbeddedDocumentField, embedded_doc_type=fo.Heatmap))
 
 
 def are_score_maps(samples: Any, detectors: Sequence[str]) -> bool:
-    """Whether detectors are fields of score maps, not of detections.
+    """Return whether detectors are fields of score maps, not of detections.
 
     Raises
     ------
     InputError
-        For no detector, one twice, a field that is neither, and both kinds at once.
+        If there is no detector, a duplicate, a field of neither kind, or a mix of both kinds.
     """
     if not detectors or len(set(detectors)) < len(detectors):
         raise InputError(f"detectors: expected fields, each once, got {listed(map(repr, detectors), 20) or 'none'}")
@@ -46,12 +46,12 @@ def are_score_maps(samples: Any, detectors: Sequence[str]) -> bool:
 
 
 def read_scores(masks: RaterMasks, image: int, detectors: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-    """The score maps of one image, from 0 to 1: a map's own range is stretched to it.
+    """Read the score maps of one image, each rescaled from its own range to [0, 1].
 
     Raises
     ------
     InputError
-        For a detector without a map of the image, or a file that cannot be read.
+        If a detector has no map of the image, or if a file cannot be read.
     """
     stored = _stored(masks, image, detectors, ("map", "map_path", "range"))
     scores = {}
@@ -64,7 +64,7 @@ def read_scores(masks: RaterMasks, image: int, detectors: Sequence[str]) -> dict
 
 
 def _stretched(values: NDArray[Any], limits: Sequence[float] | None) -> NDArray[np.float64]:
-    """Scores from 0 to 1: floats are as they are unless a range is given, whole numbers go up to their type's most."""
+    """Rescale scores to [0, 1], by `limits`, or else by the range of an integer type; floats are then unchanged."""
     if limits is None:
         low, high = 0.0, float(np.iinfo(values.dtype).max) if np.issubdtype(values.dtype, np.integer) else 1.0
     else:
@@ -73,7 +73,7 @@ def _stretched(values: NDArray[Any], limits: Sequence[float] | None) -> NDArray[
 
 
 def read_references(masks: RaterMasks, image: int, fields: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
-    """The masks of further references on one image, as far as there are any; of one class."""
+    """Read the existing masks of further references on one image; there is one class."""
     if not fields:
         return {}
     (value,) = masks.values.values()
@@ -87,7 +87,7 @@ def read_references(masks: RaterMasks, image: int, fields: Sequence[str]) -> dic
 
 
 def _stored(masks: RaterMasks, image: int, fields: Sequence[str], names: Sequence[str]) -> Mapping[str, Any]:
-    """Path -> what the database holds of some fields of one image."""
+    """Return path -> stored value for some fields of one image."""
     paths = [f"{field}.{name}" for field in fields for name in names]
     columns = next(stream(every_sample(masks.view).select(masks.images[image]), paths), {})
     return {path: columns[path][0] if columns else None for path in paths}

@@ -1,4 +1,4 @@
-"""What a ranking of detectors is told: who they are, and under which references they are ranked."""
+"""Settings of a ranking of detectors: the detectors, and the references under which they are ranked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kalos_core.ranking.accumulator import METHODS, AgreedShares
 from kalos_core.ranking.skew import Skew
 
 BERKELEY = 33
-"""Thresholds of the Berkeley evaluation unless others are asked for."""
+"""Default number of thresholds of the Berkeley evaluation."""
 
 
 def _fields(given: Any, _: str) -> list[str]:
@@ -28,15 +28,15 @@ def _fields(given: Any, _: str) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class DetectorRunSettings(ConsensusRunSettings):
-    """How detectors are ranked: score maps on pixels, or models on objects."""
+    """Settings for the ranking of score maps by pixels, or of models by objects."""
 
     detectors: Annotated[
         str | Sequence[str],
         Option(
             "Detectors",
             "Fields of `Heatmap`, each with a score map for every image a rater is assigned to; or label fields of "
-            "models, every label with its confidence. Maps of whole numbers are scores from 0 to the most their type "
-            "holds, of floats from 0 to 1, unless the heatmap says another range.",
+            "models, every label with its confidence. Scores of a map range from 0 to the maximum of an integer type, "
+            "or from 0 to 1 for floats, unless the heatmap has a range.",
             type="str or sequence of str",
             check=_fields,
         ),
@@ -52,12 +52,12 @@ class DetectorRunSettings(ConsensusRunSettings):
         ),
     ] = ()
     skew: Skew = None
-    contours: Annotated[bool, Option("The task is to find contours", "Which decides how far one may be off.")] = False
+    contours: Annotated[bool, Option("The task is to find contours", "Sets how far one may be off by default.")] = False
     tolerance: Annotated[
         float | None,
         Option(
             "How far a contour may be off",
-            "As a share of the image's diagonal; by default .0075 for contours, 0 else.",
+            "As a share of the image's diagonal; by default 0.0075 for contours, otherwise 0.",
             low=0,
         ),
     ] = None
@@ -67,16 +67,16 @@ class DetectorRunSettings(ConsensusRunSettings):
         bool,
         Option(
             "Boundaries, Berkeley evaluation",
-            "Lines matched one to one with each rater's, the best F1 over thresholds, which takes long "
-            "(`kalos_core.boundary_evaluation`). A pixel may be off by `tolerance`, by .0075 where that is 0.",
+            "Match lines one to one with those of each rater, and find the best F1 over thresholds, which takes long "
+            "(`kalos_core.boundary_evaluation`). A pixel may be off by `tolerance`, or by 0.0075 if that is 0.",
         ),
     ] = False
     boundaries: Annotated[
         int | None,
         Option(
             "Number of thresholds",
-            "Of the Berkeley evaluation, which it asks for, too; 33 by default, the benchmark takes 99. About a sixth "
-            "of a second for each on an image of 481 x 321 pixels with five raters, for every detector.",
+            "For the Berkeley evaluation, which a number also turns on; by default 33, in the benchmark 99. Each takes "
+            "about a sixth of a second per detector on an image of 481 x 321 pixels with five raters.",
         ),
     ] = None
     ignore_value: IgnoreValue = None
@@ -86,7 +86,7 @@ class DetectorRunSettings(ConsensusRunSettings):
     seed: Seed = 0
 
     def for_maps(self) -> dict[str, Any]:
-        """What follows from whether contours and boundaries are looked for."""
+        """Return the defaults that depend on whether contours and boundaries are evaluated."""
         return {
             "tolerance": (TOLERANCE if self.contours else 0.0) if self.tolerance is None else self.tolerance,
             "thin": self.contours if self.thin is None else self.thin,
@@ -96,4 +96,4 @@ class DetectorRunSettings(ConsensusRunSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class DetectorRunArguments(DetectorRunSettings, RunArguments):
-    """What `rank_detectors` takes."""
+    """Arguments of `rank_detectors`."""

@@ -1,1 +1,1 @@
-"""Image-level labels: how far raters agree on them, what a run of it stores, its views and plots."""
+"""Agreement on image-level labels: the run that computes it, its stored results, its views and its plots."""

@@ -27,39 +27,46 @@ from kalos_core.options import takes
 
 @takes(LabelRunArguments)
 def compute_label_agreement(samples: Any, run_key: str, settings: LabelRunArguments) -> LabelRun:
-    """How far raters agree on image-level labels.
+    """Compute the agreement of raters on image-level labels.
 
-    The labels of ``reference`` are known truth: each rater's accuracy to it is computed, and nothing else reads it.
+    The labels of ``reference`` are ground truth. They are used only for the accuracy of each rater.
 
-    Writes fields of samples: ``<key>_agreement``, the probability that two raters of the image answer a question
-    alike, mean over the questions that two answered (None where there is none); ``<key>_disputed``, whether the image
-    is in dispute; ``<key>_questions``, those on which its answers differ; ``<key>_concepts``, those that some chose and
-    others did not; ``<key>_accuracy``, the share of labels that two raters gave alike, and ``<key>_to_reference``, the
-    share given as the reference did (`kalos_core.item_accuracy`); ``<key>_majority``, the labels that most chose, with
-    the share who did as their confidence (`Classification` where all labels exclude each other, else
-    `Classifications`), and ``<key>_tied``, those of which that is open. With ``truth`` also ``<key>_truth``, the
-    labels that are likeliest, given how skilled each rater is, with their probability as confidence (none where several
-    are equally likely), and ``<key>_confidence``, that of the question on which the image is least sure.
+    The run writes these sample fields:
 
-    The answers in dispute (an image and a question whose leading answer has less than the quorum) are units in the
-    queue of decisions: `next_dispute`, `disputed_units`, `decide` and `resolved` take the key of this run.
+    - ``<key>_agreement``: the probability that two raters of the image answer a question alike, averaged over the
+      questions with at least two answers (None without such a question);
+    - ``<key>_disputed``: whether the image is in dispute;
+    - ``<key>_questions``: questions with different answers;
+    - ``<key>_concepts``: concepts that some raters chose and others did not;
+    - ``<key>_accuracy``: the share of labels on which two raters agree, and ``<key>_to_reference``: the share that
+      matches the reference (`kalos_core.item_accuracy`);
+    - ``<key>_majority``: the labels that most raters chose, with the share of raters as confidence; a
+      `Classification` if all labels exclude each other, else `Classifications`;
+    - ``<key>_tied``: labels without a majority;
+    - with ``truth``: ``<key>_truth``, the likeliest labels given the skill of each rater, with their probability as
+      confidence (none if several are equally likely);
+    - with ``truth``: ``<key>_confidence``, the confidence of the least certain question of the image.
+
+    An answer is in dispute if the leading answer to a question on an image has less than the quorum. Answers in
+    dispute are units in the queue of decisions: `next_dispute`, `disputed_units`, `decide` and `resolved` take the key
+    of this run.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
-        Names everything the run writes.
+        Key of the run, and prefix of all names that it writes.
     progress : bool or callable, optional
 
     Returns
     -------
     Run
-        Its `result` is a `LabelFindings`; its `details` are described at `LabelDetails`.
+        Its `result` is a `LabelFindings`; its `details` are a `LabelDetails`.
 
     Raises
     ------
     InputError
-        For input that cannot be used; nothing is stored then.
+        If the input cannot be used; nothing is stored in this case.
 
     Examples
     --------
@@ -77,7 +84,7 @@ def compute_label_agreement(samples: Any, run_key: str, settings: LabelRunArgume
     chosen, told = settings.part(Selection), settings.part(LabelRunSettings)
     with analysing(samples, run_key, settings.progress) as report:
         labels = read_image_labels(samples, chosen, told.groups, told.on_repeat)
-        told = replace(told, groups=labels.groups)  # what was suggested
+        told = replace(told, groups=labels.groups)  # groups as suggested from the data
         found = find_all(
             labels.answers,
             labels.selection,

@@ -1,4 +1,4 @@
-"""What is shown of a run on image-level labels: figures, each with its finding."""
+"""Figures of a run on image-level labels, each with its finding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kalos_core.report import Block, labels
 from kalos_core.text import shown
 
 FEW_ANSWERS = 3
-"""Answers an image below which raters cannot be told apart."""
+"""Minimum answers per image to distinguish the skills of raters."""
 
 
 def figures(
@@ -26,11 +26,15 @@ def figures(
     team_question: str | None = None,
     rater: str | None = None,
 ) -> dict[str, Part]:
-    """``kappas``, ``concepts``, ``accuracy``; ``rejection`` and ``teams``, on a question, of a run that has them.
+    """Return the figures of a run.
 
-    ``curve`` and ``cohen`` of a question that has a curve (the first), and ``independence`` where images have different
-    numbers of answers; ``images``: those of `disputed_images`, if given. ``skill`` and ``confusion``, of a rater or of
-    all, on the question or the first, of a run that estimated who is right.
+    - ``kappas``, ``concepts`` and ``accuracy``;
+    - ``images``, if `images` from `disputed_images` are given;
+    - ``rejection``, and ``teams`` on `team_question`, if the run has them;
+    - ``curve`` and ``cohen`` of `question` (by default the first with a curve), and ``independence`` if images have
+      different numbers of answers;
+    - ``skill`` and ``confusion`` on `question` (by default the first), of `rater` or of all raters, if the run
+      estimated who is right.
     """
     details = run.details
     parts = {
@@ -40,7 +44,7 @@ def figures(
     }
     if images is not None:
         parts["images"] = _images(run, images)
-    if details.rejection is not None:  # where nothing is, there is nothing to see but the title
+    if details.rejection is not None:  # only a title if no answer was rejected
         some = len(details.rejection)
         parts["rejection"] = Part.of(details.rejection) if some else Part(rejection_title(details.rejection))
     if details.teams is not None:
@@ -68,7 +72,7 @@ def _images(run: LabelRun, images: Sequence[DisputedImage]) -> Part:
 
 
 def breaches_text(metrics: Mapping[str, Any]) -> str:
-    """Who broke a group most often; "" where nobody did."""
+    """Describe which raters broke a group most often; "" if none did."""
     if not metrics["breaches"]:
         return ""
     who = ", ".join(f"{shown(entry['rater'])} {entry['answers']:,}" for entry in metrics["breaches_by_rater"][:3])
@@ -76,47 +80,50 @@ def breaches_text(metrics: Mapping[str, Any]) -> str:
 
 
 def truth_doubts(run: LabelRun, found: LabelTruth) -> Iterator[str]:
-    """Reasons not to use the estimated labels of a question."""
+    """Return reasons not to use the estimated labels of a question."""
     if run.metrics["answers"] < FEW_ANSWERS * run.metrics["images"]:
         yield (
-            f"Fewer than {FEW_ANSWERS} answers an image: raters can hardly be told apart; take the majority, and "
+            f"Fewer than {FEW_ANSWERS} answers per image: raters can hardly be told apart. Use the majority, and "
             "decide what is open."
         )
     if found.overturned:
         have = number_of(found.overturned, "image has", "images have")
         yield (
-            f"Do not use it: {have} another label than all of the raters gave: classes were probably taken for one "
-            "another, as there are too few images, or too few of a class."
+            f"Do not use it: {have} a label that none of the raters gave. Classes were probably confused with each "
+            "other, because there are too few images, or too few of a class."
         )
     if found.errs_together:
         yield TOO_SURE
     if not found.converged:
-        yield "Not settled: the estimation was ended before its numbers stood still."
+        yield "Not converged: the estimation was stopped before its values settled."
 
 
 def _over_what(metrics: Mapping[str, Any]) -> str:
-    """What a run is over, how much is in dispute, and what is left out."""
+    """Describe the data of a run, the images in dispute, and the rejected answers."""
     text = (
         f"{number_of(metrics['answers'], 'answer')} of {number_of(len(metrics['raters']), 'rater')} to "
-        f"{number_of(metrics['images'], 'image')}; {number_of(metrics['disputed'], 'is', 'are')} in dispute: to some "
-        f"question fewer than {percent_text(metrics['quorum'])} gave the leading answer."
+        f"{number_of(metrics['images'], 'image')}; {number_of(metrics['disputed'], 'is', 'are')} in dispute: fewer "
+        f"than {percent_text(metrics['quorum'])} of the raters gave the leading answer to some question."
     )
     if not metrics["rejected"]:
         return text
-    rejected = number_of(metrics["rejected"], "answer is rejected and counts", "answers are rejected and count")
-    return f"{text} {rejected} nowhere."
+    rejected = number_of(metrics["rejected"], "answer is rejected and does", "answers are rejected and do")
+    return f"{text} {rejected} not count."
 
 
 def _how_sure(run: LabelRun, question: str) -> str:
-    """Where the estimated labels are, and how sure they are."""
+    """Describe where the estimated labels are stored, and their mean confidence."""
     (entry,) = (entry for entry in run.metrics["truth"] if entry["question"] == question)
-    where = f"The likeliest label of each image is in {run.names.truth}, {percent_text(entry['sure'])} sure in the mean"
+    where = (
+        f"The likeliest label of each image is in {run.names.truth}, with a mean confidence of "
+        f"{percent_text(entry['sure'])}"
+    )
     tied = f"; {number_of(entry['tied'], 'is tied and has', 'are tied and have')} none" if entry["tied"] else ""
     return f"{where}{tied}."
 
 
 def drawn(run: LabelRun) -> Iterator[Block]:
-    """The same as a report draws them."""
+    """Return the same figures as blocks of a report."""
     details = run.details
     yield labels.questions(details.agreement)
     yield labels.concepts(details.majority)

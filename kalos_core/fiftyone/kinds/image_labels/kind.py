@@ -52,7 +52,7 @@ from kalos_core.results import plain_values
 
 @dataclass(frozen=True, eq=False)
 class LabelDetails:
-    """What lies behind agreement on image-level labels: results of the library; numbers of images are left out."""
+    """Details of a run on image-level labels: results of the library, without numbers of single images."""
 
     agreement: LabelAgreement
     majority: MajorityAgreement
@@ -68,14 +68,14 @@ class LabelDetails:
 def find_all(
     answers: LabelTable, selection: Selection, settings: LabelRunSettings, progress: Progress
 ) -> LabelFindings:
-    """Everything, of the answers of raters and of the reference, with the settings of a run."""
+    """Compute all findings from the answers of raters and of the reference, with the settings of a run."""
     table, reference = split_reference(answers, selection.reference)
     told = settings.part(FindingsSettings).record()
     return label_findings(check_comparable(table), reference=reference, progress=progress, **told)
 
 
 def label_metrics(found: LabelFindings, quorum: float) -> dict[str, Any]:
-    """The summary: few numbers, part of the data set's own document; None for what is undefined."""
+    """Return the summary, a few numbers in the document of the data set; undefined values are None."""
     table = found.table
     return {
         "images": len(np.unique(table.item)),
@@ -95,14 +95,14 @@ def label_metrics(found: LabelFindings, quorum: float) -> dict[str, Any]:
 
 
 def _truth_metrics(truth: LabelTruth) -> dict[str, Any]:
-    """Of the estimated labels of a question: how sure they are in the mean, and how many are tied."""
+    """Return the mean confidence and the number of ties of the estimated labels of a question."""
     known = truth.answers > 0
     sure = float(truth.confidence[known].mean()) if known.any() else None
     return {"question": truth.question, "sure": sure, "tied": int(truth.tied.sum())}
 
 
 def label_details(found: LabelFindings) -> LabelDetails:
-    """All other numbers."""
+    """Return all numbers that are not in the summary."""
     rejection = found.rejection and replace(found.rejection, rejected=np.zeros(0, np.bool_))
     majority = found.majority.without_items()
     truth = [of.without_items() for of in found.truth]
@@ -119,11 +119,11 @@ def label_details(found: LabelFindings) -> LabelDetails:
     )
 
 
-# ---- what views need ----
+# ---- fields and arrays for views ----
 
 
 def sample_schema(names: RunNames, settings: LabelRunSettings) -> dict[str, FieldArguments]:
-    """The fields of `sample_values`."""
+    """Declare the fields of `sample_values`."""
     numbers, disputes = (names.agreement, names.accuracy, names.to_reference), (names.questions, names.concepts)
     return {
         **names.declared(*numbers, names.disputed, *disputes, names.queue, names.disputes, names.decisions),
@@ -133,7 +133,7 @@ def sample_schema(names: RunNames, settings: LabelRunSettings) -> dict[str, Fiel
 
 
 def sample_values(found: LabelFindings, names: RunNames, settings: LabelRunSettings) -> dict[str, Iterable[Any]]:
-    """Field -> (I,) values; an image that two raters did not answer for has neither agreement nor dispute."""
+    """Return field -> (I,) values; agreement and dispute need the answers of at least two raters on an image."""
     table, disputes, votes = found.table, found.disputes, ConceptVotes.of(found.table)
     mixed, items = votes.chose < votes.decided, len(found.table.items)
     agreement, disputed = plain_values(disputes.agreement), disputes.below(settings.quorum).tolist()
@@ -151,7 +151,10 @@ def sample_values(found: LabelFindings, names: RunNames, settings: LabelRunSetti
 
 
 def dispute_arrays(found: LabelFindings) -> dict[str, NDArray[Any]]:
-    """Answers that are rejected; images in dispute, the least agreed first, and on which question; numbers of all."""
+    """Return arrays of rejected answers, of disputed images with their questions, and of numbers of all images.
+
+    Disputed images are sorted by increasing agreement.
+    """
     disputes = found.disputes
     order = np.lexsort((disputes.share, disputes.agreement[disputes.item]))
     rows = order[np.sort(np.unique(disputes.item[order], return_index=True)[1])]
@@ -175,7 +178,7 @@ def _restore(changes: Changes) -> LabelFindings:
 
 
 def _groups(samples: Any, selection: Selection) -> dict[str, Any]:
-    """No labels exclude each other where a rater may give an image several."""
+    """Return the setting for labels that do not exclude each other, if a rater may give an image several."""
     sources = sources_of(samples, selection, IMAGE_LABELS)
     return {"groups": None} if any(source.labels and source.attribute is None for source in sources) else {}
 

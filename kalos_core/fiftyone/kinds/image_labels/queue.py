@@ -1,4 +1,4 @@
-"""Image-level labels in dispute: their places in the queue, which says all of each."""
+"""Queue entries of image-level labels in dispute."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from kalos_core.results import plain_values
 
 
 def queue_values(found: LabelFindings, names: RunNames, settings: LabelRunSettings) -> dict[str, Iterable[Any]]:
-    """Field -> (I,) values: the answers in dispute by the quorum of a run, the least agreed first; none is decided.
+    """Return field -> (I,) values: undecided answers in dispute by the quorum of a run, lowest agreement first.
 
-    An entry holds the number of its ``unit``, its id (``label``), the ``question``, the ``classes`` it was given, the
-    ``raters`` who stand against most of the others, everybody ``assigned`` with the label ``given`` (None for none),
-    by how much these grades are ``apart`` from the mean of the others, and its ``state``.
+    An entry holds the number of its ``unit``, its id (``label``), the ``question``, its ``classes``, and its ``state``.
+    ``raters`` are those who contradict the majority. ``assigned`` and ``given`` list the assigned raters and their
+    labels (None for no label). ``apart`` lists the difference of each grade from the mean of the others.
     """
     table, queue = found.table, list[list[dict[str, Any]]]([] for _ in found.table.items)
     levels = {**numbered_levels(table), **question_levels(table, settings.metric, settings.order)}
@@ -47,7 +47,7 @@ def queue_values(found: LabelFindings, names: RunNames, settings: LabelRunSettin
 
 
 def _apart(answer: DisputedAnswer, options: tuple[str, ...], levels: Levels | None) -> list[float | None]:
-    """Each rater's grade minus the mean of the others; None where labels are no grades."""
+    """Return each rater's grade minus the mean of the others; None if labels are not grades."""
     given = list(answer.given.values())
     if levels is None:
         return [None] * len(given)

@@ -1,4 +1,4 @@
-"""What an agreement on image-level labels is told: which labels exclude each other, and when an image is in dispute."""
+"""Settings of agreement on image-level labels: which labels exclude each other, and when an image is in dispute."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kalos_core.options import Option
 
 @dataclass(frozen=True, kw_only=True)
 class LabelRunSettings(FindingsSettings):
-    """How image-level labels are compared.
+    """Settings for the comparison of image-level labels.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class LabelRunSettings(FindingsSettings):
         float,
         Option(
             "An interval is narrow enough at this width",
-            "The running curve says from how many answers on it is.",
+            "The running curve shows how many answers this takes.",
             above=0,
         ),
     ] = 0.1
@@ -39,4 +39,4 @@ class LabelRunSettings(FindingsSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelRunArguments(LabelRunSettings, RunArguments):
-    """What `compute_label_agreement` takes."""
+    """Arguments of `compute_label_agreement`."""

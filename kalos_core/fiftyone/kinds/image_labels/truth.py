@@ -1,4 +1,4 @@
-"""Who is right, as labels of samples: the estimated class of each image, and how sure it is."""
+"""Estimated labels of samples: the likeliest class of each image, and its confidence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kalos_core.results import plain_values
 
 
 def truth_schema(names: RunNames, groups: Groups) -> dict[str, FieldArguments]:
-    """The fields of `truth_values`."""
+    """Declare the fields of `truth_values`."""
     about = f"Who is right, estimated by the run {names.key!r}; confidence: its probability"
     document = fo.Classification if isinstance(groups, str) else fo.Classifications
     return {names.truth: label_field(document, about, {ESTIMATED: names.key}), **names.declared(names.confidence)}
@@ -31,7 +31,7 @@ def truth_schema(names: RunNames, groups: Groups) -> dict[str, FieldArguments]:
 def truth_values(
     found: Sequence[LabelTruth], table: LabelTable, names: RunNames, groups: Groups
 ) -> dict[str, Iterable[Any]]:
-    """Of each image the labels that are likeliest, with their probability, and that of the least sure question."""
+    """Return the likeliest labels of each image with their probability, and the confidence of its weakest question."""
     parts = [_likeliest(truth, table) for truth in found]
     item, label, share = (np.concatenate(column) for column in zip(*parts, strict=True))
     pairs = object_array(list(zip(label.tolist(), share.tolist(), strict=True)))
@@ -41,7 +41,7 @@ def truth_values(
 
 
 def _likeliest(truth: LabelTruth, table: LabelTable) -> tuple[NDArray[Any], ...]:
-    """Items, the label of each, and its probability; a concept that is likelier absent is no label."""
+    """Return items, their labels and their probabilities; a concept that is likely absent is not a label."""
     concepts = table.concepts_of(truth.question)
     is_optional = table.group_of[concepts[0]] == OPTIONAL
     codes = truth.label_codes - is_optional

@@ -1,4 +1,4 @@
-"""Views behind the numbers of image-level labels: what a click on a question or a concept leads to."""
+"""Views behind the numbers of image-level labels, for clicks on a question or a concept."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from kalos_core.results import plain_values
 
 @dataclass(frozen=True)
 class DisputedImage:
-    """An image whose labels raters dispute.
+    """An image with labels in dispute.
 
     Parameters
     ----------
     sample_id, file : str
     agreement : float
-        How likely two of its raters answer a question alike, mean over the questions.
+        Probability that two of its raters answer a question alike, averaged over the questions.
     all_decisions, chosen : float or None
-        Share of raters with the majority, over all decisions and where somebody chose the concept.
+        Share of raters with the majority, over all decisions and over concepts that at least one rater chose.
     question : str
-        The one agreed on least.
+        The question with the lowest agreement.
     answers : str
-        What raters answered to it, the most frequent first, such as ``"cat 2, dog 1"``.
+        The answers to this question, most frequent first, such as ``"cat 2, dog 1"``.
     """
 
     sample_id: str
@@ -44,10 +44,10 @@ class DisputedImage:
 
 
 def view_of_disputes(samples: Any, run_key: str, *, question: str | None = None, concept: str | None = None) -> Any:
-    """Samples of a run whose labels raters dispute, the least agreed first, of as many by id.
+    """Return the samples of a run with labels in dispute, by increasing agreement and then by id.
 
-    Of all: those in dispute by the run's quorum. Of a question: those on which its answers differ. Of a concept: those
-    where some raters chose it and others did not.
+    By default, these are the samples in dispute by the quorum of the run. With `question`, they are the samples with
+    different answers to it. With `concept`, they are those where some raters chose it and others did not.
     """
     run = load_metrics(samples, run_key, "image_labels")
     names = run.names
@@ -69,7 +69,7 @@ def _check(name: str, argument: str, known: list[str]) -> None:
 
 
 def disputed_images(samples: Any, run_key: str, limit: int = 25) -> list[DisputedImage]:
-    """The images of a run that raters agree on least, with what they answered, the least agreed first."""
+    """Return the images of a run with the lowest agreement, with the answers of the raters, lowest first."""
     run = load_metrics(samples, run_key, "image_labels")
     arrays, (answers, _) = run.arrays, split_reference(stored_table(run.arrays), run.selection.reference)
     pairs = zip(arrays["disputed/item"].tolist(), arrays["disputed/question"].tolist(), strict=True)

@@ -1,1 +1,1 @@
-"""Synthetic raters: generated from a reference, written as raters like any others, with what is true of them."""
+"""Synthetic raters: generated from a reference and written like other raters, with their ground truth."""

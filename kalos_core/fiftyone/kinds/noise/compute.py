@@ -1,4 +1,4 @@
-"""Synthetic raters on FiftyOne: a label field for each, and what is true of them as a run."""
+"""Synthetic raters on FiftyOne: a label field for each rater, and a run with their ground truth."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ from kalos_core.noise.model import choose_model
 from kalos_core.options import takes
 
 COMPARED = 0.45
-"""Share of the work done when the raters are generated."""
+"""Fraction of the work completed when the raters are generated."""
 
 EVENTS_WRITTEN, LABELS_WRITTEN = 0.5, 0.6
-"""Share of the work done when the events are written on the reference's labels, and when labels of raters are."""
+"""Fractions of the work completed at the start and at the end of writing events on the labels of the reference."""
 
 
 @takes(NoiseArguments)
 def inject_noise(samples: Any, run_key: str, settings: NoiseArguments) -> NoiseRun:
-    """Generate synthetic raters from a reference, with known truth; see `kalos_core.noise` (KαLOS §9).
+    """Generate synthetic raters with ground truth from a reference; see `kalos_core.noise` (KαLOS §9).
 
-    Writes a label field for each rater, called after the run key and the rater, never one that is there already. Every
-    label in it says in ``<run_key>`` the event it comes from ("shift", "addition", "split", "merge", "wrong_class", or
-    "unchanged") and in ``<run_key>_match`` the ids of the reference's labels it is of.
+    The run writes a new label field for each rater, named after the run key and the rater. Each label in it has two
+    attributes: ``<run_key>``, the event that made it ("shift", "addition", "split", "merge", "wrong_class", or
+    "unchanged"), and ``<run_key>_match``, the ids of its labels in the reference.
 
-    These labels and those of the reference list, in the same order, the events that are about them in
-    ``<run_key>_all``, what became of each in ``<run_key>_outcomes`` ("done", "lost", "impossible"), and the field of
-    the rater in ``<run_key>_fields``; nothing else of the reference is changed. The sample field ``<run_key>_changes``
-    counts the events of an image other than shifts. Deleting the run removes all of it.
+    Synthetic labels and labels of the reference have three lists in the same order. ``<run_key>_all`` lists their
+    events, ``<run_key>_outcomes`` the outcome of each event ("done", "lost", "impossible"), and ``<run_key>_fields``
+    the field of the rater. Nothing else of the reference is changed. The sample field ``<run_key>_changes`` counts the
+    events of an image other than shifts. Deleting the run removes all of these.
 
-    The reference is a rater or a label field: Detections with or without masks, or Polylines. The fields are raters of
-    every other analysis:
+    The reference is a rater or a label field: Detections with or without masks, or Polylines. Other analyses take the
+    new fields as raters:
     ``compute_agreement(samples, key, raters=noise_raters(samples, run_key))``.
 
     Parameters
@@ -60,12 +60,12 @@ def inject_noise(samples: Any, run_key: str, settings: NoiseArguments) -> NoiseR
     Returns
     -------
     Run
-        Its `result` is an `InjectedNoise`: which event did what to which label, and which labels are of one object.
+        Its `result` is an `InjectedNoise`: the events on each label, and which labels are of the same object.
 
     Raises
     ------
     InputError
-        For input that cannot be used; nothing is written then. A run that is stopped half-way leaves nothing, either.
+        If the input cannot be used; nothing is written in this case. An interrupted run leaves nothing behind either.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def inject_noise(samples: Any, run_key: str, settings: NoiseArguments) -> NoiseR
         stored = {
             "similarity": origin.similarity,
             "reference_fields": list(origin.fields),
-            "schools": np.bincount(result.reference_rater).tolist(),  # raters made from each reference
+            "schools": np.bincount(result.reference_rater).tolist(),  # number of raters generated from each reference
         }
         on_reference = report.within(EVENTS_WRITTEN, LABELS_WRITTEN, f"Writing {number_of(len(noise.event), 'event')}")
         on_fields = report.within(LABELS_WRITTEN, 1.0, f"Writing {number_of(len(result.annotations), 'label')}")
@@ -124,19 +124,19 @@ def inject_noise(samples: Any, run_key: str, settings: NoiseArguments) -> NoiseR
 
 
 def noise_raters(samples: Any, run_key: str, *, with_reference: bool = False) -> tuple[str, ...]:
-    """The label fields of the synthetic raters of a run, as `raters` of any other analysis.
+    """Return the label fields of the synthetic raters of a run, to use as `raters` in other analyses.
 
     Parameters
     ----------
     samples, run_key
     with_reference : bool
-        Whether the reference's field is the first: ``read_annotations(samples, raters=...)`` is then one table of the
-        reference and the raters made from it.
+        Whether to put the field of the reference first. ``read_annotations(samples, raters=...)`` then reads one table
+        of the reference and the raters generated from it.
 
     Raises
     ------
     InputError
-        For a reference that has no field of its own.
+        If the reference has no field of its own.
     """
     run = load_metrics(samples, run_key, "noise")
     made: list[str] = run.metrics["fields"]

@@ -1,4 +1,4 @@
-"""What a run of synthetic raters stores: the numbers of its summary, and those that lie behind it."""
+"""Metrics and details that a run of synthetic raters stores."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from kalos_core.noise.experiments import SignalLossTable, signal_loss_table
 from kalos_core.results import plain_values
 
 MOST_DRAWS, ANNOTATIONS_DRAWN = 10, 100_000
-"""How often all raters are generated to compare them with the real ones: less often where annotations are many."""
+"""Maximum number of times that all raters are generated for the comparison with real ones, and of annotations."""
 
 RATERS_OF_LOSS = 5
-"""Raters that are generated at each magnitude of the paper's table, as there; fewer where annotations are many."""
+"""Raters generated at each magnitude of the paper's table, as in the paper; fewer for many annotations."""
 
 MOST_PERMUTATIONS, IMAGES_DRAWN = 999, 5_000_000
-"""Draws of the tests of fit, and images in all of them together."""
+"""Maximum number of permutations of the goodness-of-fit tests, and of images over all permutations."""
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseDetails:
-    """What lies behind the summary.
+    """Details of a run of synthetic raters.
 
     Parameters
     ----------
     raters : RaterEvents
     loss : SignalLoss
-        Of the raters that were made.
+        Signal loss of the generated raters.
     loss_by_magnitude : SignalLossTable
-        Of others by the same model at the magnitudes of the paper's table.
+        Signal loss of additional raters by the same model, at the magnitudes of the paper's table.
     model : str
         The noise model as JSON, which `NoiseModel.from_json` reads.
     fidelity, rate_tests : Fidelity and FitTests
-        Whether generated raters differ as those it was fitted to do, and how well the number of unmatched ones fits.
+        Whether generated raters differ as the real ones do, and how well the number of unmatched annotations fits.
     """
 
     raters: RaterEvents
@@ -58,12 +58,13 @@ class NoiseDetails:
 
 
 def noise_metrics(result: GeneratedRaters, noise: InjectedNoise, model: str) -> dict[str, Any]:
-    """The summary of synthetic raters.
+    """Return the summary of synthetic raters.
 
-    ``fields`` and ``raters`` are of each of them; ``reference_annotations`` are those of the ``references``,
-    ``generated_from`` counts them once for each rater, ``annotations`` are those of the raters; ``events``: kind ->
-    outcome -> number; ``signal_loss`` is the share lost over the first three stages; ``changed`` is the number of
-    events other than shifts that were done, ``changed_images`` that of images with any; ``model``: what to call it.
+    ``fields`` and ``raters`` have an entry for each rater. ``reference_annotations`` counts the annotations of the
+    ``references``, ``generated_from`` counts them once for each rater, and ``annotations`` counts those of the raters.
+    ``events`` maps kind -> outcome -> number. ``signal_loss`` is the share lost over the first three stages.
+    ``changed`` is the number of completed events other than shifts, and ``changed_images`` the number of images with
+    such events. ``model`` is a title.
     """
     raters, original = result.by_rater(), result.original
     return {
@@ -86,7 +87,7 @@ def noise_metrics(result: GeneratedRaters, noise: InjectedNoise, model: str) -> 
 
 
 def noise_details(result: GeneratedRaters, model: NoiseModel, real: Annotations, seed: int) -> NoiseDetails:
-    """What lies behind the summary of synthetic raters. `real`: the labels that were read."""
+    """Return the details of synthetic raters; `real` holds the labels that were read."""
     draws = int(np.clip(ANNOTATIONS_DRAWN // max(len(real), 1), 1, MOST_DRAWS))
     boxes = replace(result.original, shapes={"box": result.original.shapes["box"]})
     reference = str(boxes.raters[0])
@@ -102,12 +103,12 @@ def noise_details(result: GeneratedRaters, model: NoiseModel, real: Annotations,
 def _compared(
     model: NoiseModel, real: Annotations, draws: int, seed: int
 ) -> tuple[Fidelity | Undefined, FitTests | Undefined]:
-    """Generated raters beside the real ones, of a model that was fitted to them."""
+    """Compare generated raters with the real ones, if the model was fitted to them."""
     if model.observations is None:
         among = f"only {listed(real.raters)} here" if len(real.raters) < 2 else "this one is not"
         why = Undefined(
-            "Whether generated raters differ as the real ones do is compared where the noise model is fitted on the "
-            f"raters of this data set, two or more: {among}"
+            "Generated raters are compared with the real ones only if the noise model is fitted to two or more raters "
+            f"of this data set: {among}"
         )
         return why, why
     permutations = int(np.clip(IMAGES_DRAWN // max(len(real.images), 1), 99, MOST_PERMUTATIONS))

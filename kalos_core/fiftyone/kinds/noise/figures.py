@@ -1,4 +1,4 @@
-"""What is shown of synthetic raters: their events, the images with the most of them, and how true they are."""
+"""Figures of synthetic raters: events, images with the most events, and fidelity."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from kalos_core.text import shown
 
 
 def figures(run: NoiseRun, images: Sequence[NoisyImage] | None = None) -> dict[str, Part]:
-    """``events``: how many of each kind were done, lost, impossible; ``images``: those of `noisy_images`, if given.
+    """Return the figures of a run.
 
-    ``loss``: signal loss beside the paper's; ``fidelity``: whether generated raters differ as the real ones do.
+    - ``events``: numbers of events of each kind that were done, lost or impossible;
+    - ``loss``: signal loss compared with the paper;
+    - ``fidelity``: whether generated raters differ as the real ones do;
+    - ``images``: images from `noisy_images`, if given.
     """
     details = run.details
     parts = {
@@ -42,7 +45,7 @@ def _images(images: Sequence[NoisyImage], run: NoiseRun) -> Part:
 
 
 def _over_what(run: NoiseRun) -> str:
-    """How many labels were made, and in which fields they are."""
+    """Describe how many labels were generated, and their fields."""
     metrics = run.metrics
     first, *rest = map(shown, metrics["fields"])
     fields = f"fields {first} to {rest[-1]}" if len(rest) > 1 else f"fields {', '.join([first, *rest])}"
@@ -50,7 +53,7 @@ def _over_what(run: NoiseRun) -> str:
 
 
 def drawn(run: NoiseRun) -> Iterator[Block]:
-    """The same as a report draws them."""
+    """Return the same figures as blocks of a report."""
     details = run.details
     yield synthetic.events(details.raters, details.loss)
     yield synthetic.lost(details.loss_by_magnitude)

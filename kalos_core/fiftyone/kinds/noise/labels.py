@@ -1,4 +1,4 @@
-"""The labels of synthetic raters, each in a field of its rater, and what is written on those of the reference."""
+"""Labels of synthetic raters, and attributes of the labels of the reference."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kalos_core.noise import GeneratedRaters, InjectedNoise
 def declared_fields(
     names: RunNames, fields: Mapping[str, str], label_type: LabelType, reference: Labels
 ) -> dict[str, FieldArguments]:
-    """Every path that is written, and what it is declared with. `fields`: rater -> field."""
+    """Return path -> declaration for all written paths; `fields` maps a rater to its field."""
     lists = names.declared(names.all, names.outcomes, names.fields)
     own, declared = names.declared(names.main, names.match) | lists, names.declared(names.changes)
     declared |= {f"{path}.{name}": how for path in reference.paths for name, how in lists.items()}
@@ -38,7 +38,7 @@ def declared_fields(
 def synthetic_labels(
     names: RunNames, result: GeneratedRaters, noise: InjectedNoise, label_type: LabelType
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Sample id -> field -> labels, a block of images at a time: see `inject_noise` for what each label carries."""
+    """Iterate over sample ids with field -> labels, in blocks of images; `inject_noise` lists the attributes."""
     event_of = noise.event_of
 
     def attributes(rows: NDArray[np.intp]) -> dict[str, Sequence[Any]]:
@@ -56,7 +56,7 @@ def synthetic_labels(
 
 
 def labels_of_reference(labels: Labels, original: Annotations) -> Labels:
-    """Those of the labels that raters are generated from, the annotations of `GeneratedRaters.original`."""
+    """Select the labels that raters are generated from, the annotations of `GeneratedRaters.original`."""
     annotations = labels.annotations
     codes = [annotations.raters.tolist().index(name) for name in original.raters]
     rows = np.flatnonzero(np.isin(annotations.rater, codes))
@@ -71,7 +71,7 @@ def labels_of_reference(labels: Labels, original: Annotations) -> Labels:
 
 
 def reference_values(names: RunNames, noise: InjectedNoise) -> Values:
-    """Attributes of labels: of every event that is about one its kind, its outcome and the rater's field."""
+    """Return attributes of labels: kind, outcome and rater's field of each event on a label."""
     row, event = noise.about_originals()
     owned = Owned(row, len(noise.original_ids))
 
@@ -85,6 +85,6 @@ def reference_values(names: RunNames, noise: InjectedNoise) -> Values:
 def _about(
     names: RunNames, noise: InjectedNoise, event: NDArray[np.intp], count: NDArray[np.intp]
 ) -> dict[str, list[list[str]]]:
-    """Of labels the events that are about them, one label after the other. `count`: how many events each has."""
+    """Return the events of labels, grouped by label; `count` is the number of events of each label."""
     columns = {names.all: noise.event, names.outcomes: noise.outcome, names.fields: noise.fields[noise.rater]}
     return {name: nested(column[event], count) for name, column in columns.items()}

@@ -1,4 +1,4 @@
-"""One image with the reference and a synthetic rater, before anything is written."""
+"""Preview of a synthetic rater on one image, without writing anything."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from kalos_core.noise.model import choose_model
 from kalos_core.options import takes
 
 OTHERS = 24
-"""Images that are read besides the one that is shown: additions come from their annotations."""
+"""Number of further images to read; additions come from their annotations."""
 
 
 @takes(PreviewArguments)
 def preview_noise(samples: Any, settings: PreviewArguments) -> NoisePreview:
-    """What a rater of `inject_noise` may look like on one image; nothing is written.
+    """Preview a rater of `inject_noise` on one image; nothing is written.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
-        Only a few of them are read, so the run itself, which has the chances of all of them, gives other annotations.
+        Only a few samples are read. The run itself uses the probabilities of all samples, so its annotations differ.
     reference : str
-        As in `inject_noise`; one.
+        As in `inject_noise`, but only one.
     sample_id : str, optional
-        The image; by default, and where it has no annotations of the reference, the first that has some.
+        Id of the image. By default, or if the image has no annotations of the reference, the first annotated image.
 
     Raises
     ------
     InputError
-        For what `inject_noise` refuses.
+        If `inject_noise` would refuse the input.
     """
     check_samples(samples)
     few = _few(samples, settings.reference, settings.sample_id)
@@ -49,7 +49,7 @@ def preview_noise(samples: Any, settings: PreviewArguments) -> NoisePreview:
 
 
 def _few(samples: Any, reference: str, sample_id: str | None) -> Any:
-    """The image that is shown and some others, all with the reference's labels where it has a field."""
+    """Return the shown image and some others, all with labels of the reference if it has a field."""
     field = rater_fields(samples).get(reference, reference)
     view = samples.exists(field) if field in samples.get_field_schema() else samples
     ids = view.limit(OTHERS + 1).values("id")

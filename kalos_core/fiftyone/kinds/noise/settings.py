@@ -1,4 +1,4 @@
-"""What synthetic raters on a data set are told: how they are generated, and from whose labels."""
+"""Settings of synthetic raters: how they are generated, and from which labels."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ FALSE_POSITIVE_SOURCES = {
     "images": "regions of the images",
     "detections": "what a detector found",
 }
-"""Names of the sources, and what each is."""
+"""Names of the sources with descriptions."""
 
 
 def _named(known: Mapping[str, str]) -> Callable[[Any, str], Any]:
-    """Return a check for a name, or a source as such."""
+    """Return a check for a known name; a source object passes unchecked."""
 
     def check(value: Any, name: str) -> Any:
         if isinstance(value, str):
@@ -53,7 +53,7 @@ Model = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseArguments(LabelSelection):
-    """What `inject_noise` takes."""
+    """Arguments of `inject_noise`."""
 
     reference: Reference = None
     raters: Raters = 3
@@ -68,7 +68,7 @@ class NoiseArguments(LabelSelection):
         ClassSource | str,
         Option(
             "Which classes are mistaken",
-            "Which classes are taken for one another.",
+            "Source of the classes that are confused with each other.",
             choices=CLASS_SOURCES,
             type="name or ClassSource",
             check=_named(CLASS_SOURCES),
@@ -95,7 +95,7 @@ class NoiseArguments(LabelSelection):
         FalsePositiveSource | str,
         Option(
             "Where annotations are added",
-            "Where annotations are added that are of no object.",
+            "Source of the positions of false positives.",
             choices=FALSE_POSITIVE_SOURCES,
             type="name or FalsePositiveSource",
             check=_named(FALSE_POSITIVE_SOURCES),
@@ -115,18 +115,18 @@ class NoiseArguments(LabelSelection):
 
     @property
     def fit(self) -> FitSettings:
-        """How a model is fitted."""
+        """Settings for fitting a model."""
         return self.part(FitSettings)
 
     @property
     def others(self) -> Sequence[str] | None:
-        """The raters who are read beside the reference; None: all."""
+        """Raters to read in addition to the reference; None for all."""
         return self.real_raters if self.model == "fit" or self.class_source == "confusion" else ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewArguments(LabelSelection):
-    """What `preview_noise` takes."""
+    """Arguments of `preview_noise`."""
 
     reference: str
     magnitude: Magnitude = 1.0

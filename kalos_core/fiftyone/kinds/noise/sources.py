@@ -1,4 +1,4 @@
-"""What synthetic raters are generated from and with: reference, noise model, classes, false positives, as named."""
+"""Sources of synthetic raters, found by their names: the reference, confused classes, and false positives."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from kalos_core.noise import (
 )
 
 READ_FOR = {"detections": "mask_iou", "polylines": "polygon_iou"}
-"""List of labels -> the similarity they are read for: with their masks, where there are any, and outlines."""
+"""Label list -> similarity for which labels are read, so that masks (if any) and outlines are included."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """What raters are generated from.
+    """Reference from which raters are generated.
 
     Parameters
     ----------
     names : tuple of str
-        Of the reference raters, as the annotations have them.
+        Names of the reference raters in the annotations.
     fields : tuple of str
-        The label fields they are in.
+        Label fields of the reference.
     label_type : LabelType
-        Of their labels: the synthetic ones are of the same.
+        Type of the labels of the reference; synthetic labels have the same type.
     selection : Selection
-        Which labels are read: the references', and those of the raters from whom is learned.
+        Labels to read: those of the reference, and those of the raters that a model is learned from.
     similarity : str
-        What the labels are read for.
+        Similarity for which labels are read.
     """
 
     names: tuple[str, ...]
@@ -66,14 +66,14 @@ class Reference:
         others: Sequence[str] | None,
         labels: LabelSelection,
     ) -> Reference:
-        """From a rater or field, or several of them; without any, the only rater there is.
+        """Find the reference by raters or fields; without any, use the only rater of the data set.
 
-        `others`: raters from whom is learned; None: all that are stored.
+        `others` are the raters that a model is learned from; None for all stored raters.
 
         Raises
         ------
         InputError
-            If it is not clear who is meant, or their labels are neither detections nor polylines.
+            If the reference is ambiguous, or if its labels are neither detections nor polylines.
         """
         selection = labels.part(Selection, raters=None, reference=None)
         paths, stored = label_fields(samples), rater_fields(samples)
@@ -97,7 +97,7 @@ class Reference:
         return cls(tuple(names), tuple(found.values()), LABEL_TYPES[name], selection, READ_FOR[name])
 
     def read(self, samples: Any) -> Labels:
-        """Their labels; an error where the size of an image is not known."""
+        """Read the labels; raise an error if the size of an image is unknown."""
         labels = read_labels(samples, self.selection, [self.similarity])
         check_sizes(labels.annotations.files, labels.annotations.image_size)
         return labels
@@ -116,7 +116,7 @@ def _names(samples: Any, reference: str | Sequence[str] | None, selection: Selec
 
 
 def _where_labelled(samples: Any, selection: Selection, references: Sequence[str]) -> Selection:
-    """A reference that stands in no list of assigned raters was assigned where its labels are."""
+    """Return a selection by labels if a reference is in no list of assigned raters."""
     if selection.assigned != "auto" or not samples.has_field(ASSIGNED_FIELD):
         return selection
     listed_raters = set(samples.distinct(ASSIGNED_FIELD))
@@ -131,7 +131,7 @@ def _list_at(path: str) -> str:
 
 
 def class_source_of(settings: NoiseArguments, labels: Labels, origin: Reference) -> ClassSource:
-    """What says which classes are taken for one another."""
+    """Return the source that decides which classes are confused with each other."""
     source, embeddings, taxonomy = settings.class_source, settings.embeddings, settings.taxonomy
     if not isinstance(source, str):
         return source
@@ -150,7 +150,7 @@ def class_source_of(settings: NoiseArguments, labels: Labels, origin: Reference)
 
 
 def _embeddings(given: Any, labels: Labels, origin: Reference) -> EmbeddingClasses:
-    """Of the reference's labels: stored in an attribute, or computed by a model."""
+    """Return embeddings of the reference's labels, stored in an attribute or computed by a model."""
     paths = {field: label_fields(labels.view)[field] for field in origin.fields}
     if isinstance(given, str) and _is_attribute(labels.view, paths.values(), given):
         name, found = f"embeddings in {repr_of(given)}", _stored_vectors(labels.view, paths, given)
@@ -179,7 +179,7 @@ def _is_attribute(view: Any, paths: Iterable[str], name: str) -> bool:
 
 
 def _stored_vectors(view: Any, paths: Mapping[str, str], name: str) -> Iterator[tuple[Any, Any]]:
-    """Ids and vectors of the labels of each sample and field."""
+    """Iterate over the ids and vectors of the labels of each sample and field."""
     for path in paths.values():
         for columns in stream(view, [f"{path}.id", f"{path}.{name}"]):
             for ids, own in zip(*columns.values(), strict=True):
@@ -190,7 +190,7 @@ def _stored_vectors(view: Any, paths: Mapping[str, str], name: str) -> Iterator[
 
 
 def _computed_vectors(view: Any, paths: Mapping[str, str], model: Any) -> Iterator[tuple[Any, Any]]:
-    """As `_stored_vectors`."""
+    """Iterate like `_stored_vectors`, but compute the vectors."""
     for field, path in paths.items():
         found = view.compute_patch_embeddings(model, field, skip_failures=False, progress=False)
         for sample, ids in zip(*view.values(["id", f"{path}.id"]), strict=True):
@@ -198,7 +198,7 @@ def _computed_vectors(view: Any, paths: Mapping[str, str], model: Any) -> Iterat
 
 
 def _zoo_model(name: str, paths: Sequence[str]) -> Any:
-    """A model of FiftyOne's zoo, only where it is downloaded already: nothing here needs the network."""
+    """Load a model of FiftyOne's zoo if it is already downloaded, so that no network access is needed."""
     known = foz.list_downloaded_zoo_models()
     if name not in known:
         raise InputError(
@@ -212,7 +212,7 @@ def _zoo_model(name: str, paths: Sequence[str]) -> Any:
 
 
 def false_positive_source_of(settings: NoiseArguments, labels: Labels, origin: Reference) -> FalsePositiveSource:
-    """What says where annotations are added."""
+    """Return the source that decides where false positives are added."""
     source, detections = settings.false_positive_source, settings.detections
     if not isinstance(source, str):
         return source

@@ -1,4 +1,4 @@
-"""Views behind the numbers of synthetic raters: the labels of some events, and the images with the most of them."""
+"""Views behind the numbers of synthetic raters: labels of some events, and images with the most events."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.noise.events import DONE, EVENTS, OUTCOMES, SHIFT
 
 PREFIX = "noise/"
-"""What the names of the stored arrays begin with."""
+"""Prefix of the names of the stored arrays."""
 
 CHANGES = tuple(name for name in EVENTS if name != EVENTS[SHIFT])
-"""Events that change more than the outline of an annotation: every annotation that is left is shifted."""
+"""Events other than shifts; shifts apply to all remaining annotations and change only their outlines."""
 
 
 @dataclass(frozen=True)
 class NoisyImage:
-    """An image and what was done to its annotations: sample, file name, and how many events of each of `CHANGES`."""
+    """An image with its sample id, file name, and number of events of each kind of `CHANGES`."""
 
     sample_id: str
     file: str
@@ -32,24 +32,24 @@ class NoisyImage:
 
     @property
     def changed(self) -> int:
-        """Of all kinds."""
+        """Number of events of all kinds."""
         return sum(self.events.values())
 
 
 def view_of_event(
     samples: Any, run_key: str, event: str | Sequence[str], outcome: str = OUTCOMES[DONE], rater: str | None = None
 ) -> Any:
-    """Only the labels that events are about: those they led to, and those of the reference before.
+    """Return a view of only the labels of some events: the resulting labels, and the original ones in the reference.
 
     Parameters
     ----------
     samples, run_key
     event : str or sequence of str
-        Of `kalos_core.noise.events.EVENTS`.
+        Kinds of events, from `kalos_core.noise.events.EVENTS`.
     outcome : str
         "done", "lost" or "impossible".
     rater : str, optional
-        The field of a synthetic rater: only what happened to theirs.
+        Field of a synthetic rater; only the events of this rater are shown.
     """
     run = load_metrics(samples, run_key, "noise")
     kinds = [event] if isinstance(event, str) else list(event)
@@ -66,20 +66,20 @@ def view_of_event(
 
 
 def view_of_changes(samples: Any, run_key: str) -> Any:
-    """The samples of a run with annotations missed, added, split, merged or misnamed, those with most first."""
+    """Return the samples of a run with missed, added, split, merged or misnamed annotations, most events first."""
     run = load_metrics(samples, run_key, "noise")
     changes = run.names.changes
     found = run.view.match(F(changes) > 0)
-    return found.sort_by([(changes, -1), ("id", 1)])  # of as many the first, whatever the limit
+    return found.sort_by([(changes, -1), ("id", 1)])  # ties by id, so that limits are deterministic
 
 
 def noisy_images(samples: Any, run_key: str, limit: int | None = None) -> list[NoisyImage]:
-    """The images of a run with events other than shifts, those with most first."""
+    """Return the images of a run with events other than shifts, most events first."""
     view = view_of_changes(samples, run_key)
     ids, files = (view if limit is None else view.limit(limit)).values(["id", "filepath"])
     stored = load_metrics(samples, run_key, "noise").arrays
     counts = dict(zip(as_texts(stored["image_ids"]), stored[f"{PREFIX}counts"].tolist(), strict=True))
     return [
-        NoisyImage(key, Path(file).name, dict(zip(CHANGES, counts[key], strict=False)))  # shifts are the last
+        NoisyImage(key, Path(file).name, dict(zip(CHANGES, counts[key], strict=False)))  # shifts come last
         for key, file in zip(ids, files, strict=True)
     ]

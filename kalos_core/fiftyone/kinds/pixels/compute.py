@@ -1,4 +1,4 @@
-"""Agreement about pixels on FiftyOne: numbers as a run, and with each image a map of how many raters marked a pixel."""
+"""Agreement about pixels on FiftyOne: metrics as a run, and a map of rater counts for each image."""
 
 from __future__ import annotations
 
@@ -30,23 +30,30 @@ from kalos_core.results import plain_values
 
 @takes(PixelRunArguments)
 def compute_pixel_agreement(samples: Any, run_key: str, settings: PixelRunArguments) -> PixelRun:
-    """How far raters agree about pixels, image by image and over all; see `kalos_core.pixel_agreement`.
+    """Compute the agreement of raters about pixels, on each image and overall; see `kalos_core.pixel_agreement`.
 
-    Writes two sample fields: ``<run_key>_rater_count``, a `Heatmap` of how many raters marked each pixel (of several
-    classes: the most raters who gave the pixel one class), and ``<run_key>_f1``, the mean F1 of the image's pairs of
-    raters (of several classes: the mean over these), None where undefined. The files of the maps stand with FiftyOne's
-    data sets, as FiftyOne advises for large maps: maps in the database slow every look at their samples. Deleting the
-    run removes them.
+    The run writes two sample fields:
+
+    - ``<run_key>_rater_count``: a `Heatmap` of how many raters marked each pixel. For several classes, it is the
+      number of raters who gave the pixel its most frequent class.
+    - ``<run_key>_f1``: the mean F1 of the image's pairs of raters, averaged over classes; None where undefined.
+
+    The files of the maps are stored next to FiftyOne's data sets. FiftyOne recommends this for large maps, because
+    maps in the database slow down each access to their samples. Deleting the run removes the files.
 
     With `regions` (`kalos_core.disputed_regions`), the largest regions of an image on which raters take different
-    sides become labels in ``<run_key>_regions``, and units in dispute in the queue of decisions: `next_dispute`,
-    `disputed_units` and `decide` take the key of this run then.
+    sides become labels in ``<run_key>_regions``. They are also units in dispute in the queue of decisions, so that
+    `next_dispute`, `disputed_units` and `decide` take the key of this run.
 
-    With `boundaries` (`kalos_core.boundary_agreement`), `boundaries_of` has the distances and ``<run_key>_boundary``
-    their mean on each image, None without any. With `divisions` (`kalos_core.region_agreement`), `divisions_of` has the
-    numbers, and ``<run_key>_adjusted_rand`` the mean adjusted Rand index of each image, None without two raters: of
-    stored masks, which may number regions as they like where mask targets name no classes; what is marked is then all
-    that is not 0. With `images`, files may have any number of channels of 8 or 16 bits.
+    With `boundaries` (`kalos_core.boundary_agreement`), `boundaries_of` returns the distances, and
+    ``<run_key>_boundary`` is their mean on each image, None without any.
+
+    With `divisions` (`kalos_core.region_agreement`), `divisions_of` returns the numbers, and
+    ``<run_key>_adjusted_rand`` is the mean adjusted Rand index of each image, None without two raters. Divisions need
+    stored masks. If mask targets name no classes, masks may number regions arbitrarily, and all values other than 0
+    are marked.
+
+    With `images`, files may have any number of channels of 8 or 16 bits.
 
     Parameters
     ----------
@@ -56,12 +63,12 @@ def compute_pixel_agreement(samples: Any, run_key: str, settings: PixelRunArgume
     Returns
     -------
     Run
-        Its `result` is a `PixelAgreement`, of several classes a `ClassPixelAgreement`, and so are its `details`.
+        Its `result` and its `details` are a `PixelAgreement`, or a `ClassPixelAgreement` for several classes.
 
     Raises
     ------
     InputError
-        For masks that cannot be used. Nothing is kept then, nor of a run that is stopped half-way.
+        If masks cannot be used. In this case, or if the run is interrupted, nothing is kept.
 
     Examples
     --------
@@ -118,9 +125,9 @@ def _maps(
     more: Sequence[Any],
     report: Report,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Sample id, and field -> map of rater counts, of each image somebody is assigned to; counted on the way.
+    """Iterate over sample ids with field -> map of rater counts, and add the masks to the accumulators.
 
-    `more`: what has further documents of each image, such as `RegionWriter`.
+    Images without assigned raters are skipped. `more` holds writers of further documents, such as `RegionWriter`.
     """
     for found in with_progress(masks, report, settings["raters_are_local"]):
         image, sample_id = masks.with_pixels(found) if settings["images"] else found, masks.images[found.image]

@@ -1,4 +1,4 @@
-"""What is shown of agreement about pixels."""
+"""Figures of agreement about pixels."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from kalos_core.report import Block, Text, masks
 from kalos_core.text import plain, shown
 
 MOST_CLASSES = 6
-"""Classes that a report has figures of."""
+"""Maximum number of classes with figures in a report."""
 
 
 def figures(run: PixelRun, category: str | None = None) -> dict[str, Part]:
-    """``agreement``, ``tree``, ``ratio``, ``performance`` and, where images were read, ``properties``; of one class.
+    """Return the figures of one class: ``agreement``, ``tree``, ``ratio``, ``performance`` and ``properties``.
 
-    Raters without names over the images have neither ``tree`` nor ``performance``.
+    ``tree`` and ``performance`` need raters with names across images, and ``properties`` needs images that were read.
 
     Parameters
     ----------
     run : Run
-        With its details.
+        A run with its details.
     category : str, optional
-        By default the first class.
+        The class; by default the first.
     """
     classes = pixel_classes(run.details)
     found = lookup(classes, next(iter(classes)) if category is None else category, "category")
@@ -44,18 +44,18 @@ def figures(run: PixelRun, category: str | None = None) -> dict[str, Part]:
 
 
 def over_what(run: PixelRun, category: str) -> str:
-    """What agreement about the pixels of a class is over."""
+    """Describe the data behind the agreement about the pixels of a class."""
     classes = pixel_classes(run.details)
     text = f"{number_of(run.metrics['images'], 'image')}, {number_of(run.metrics['pixels'], 'pixel')}"
     text += f", class {shown(category)}" if len(classes) > 1 else ""
     alone = classes[category].alone
     if not alone:
         return f"{text}."
-    return f"{text}; {number_of(alone, 'image of one rater counts', 'images of one rater count')} for nothing."
+    return f"{text}; {number_of(alone, 'image with one rater is', 'images with one rater are')} not counted."
 
 
 def drawn(run: PixelRun) -> Iterator[Block]:
-    """The same as a report draws them, of each of the first classes."""
+    """Return the same figures as blocks of a report, for the first classes."""
     classes = pixel_classes(run.details)
     for name, found in list(classes.items())[:MOST_CLASSES]:
         of_class = f"{plain(name)}: " if len(classes) > 1 else ""

@@ -16,11 +16,11 @@ from kalos_core.results import plain_values
 
 
 def pixel_metrics(result: PixelAgreement | ClassPixelAgreement, regions: int | None = None) -> dict[str, Any]:
-    """The summary of an agreement, as plain values.
+    """Return the summary of an agreement, as plain values.
 
-    ``raters``: none where they have no names over the images; ``rater_count``: how many there are, then such as
-    "4 to 7"; ``smyth_bound``: mean over the classes; ``f1``: mean over pairs of raters; ``regions``: how many in
-    dispute were written, None where none were looked for.
+    ``raters`` is empty if raters have no names across images; ``rater_count`` is then a range such as "4 to 7".
+    ``smyth_bound`` is the mean over classes, and ``f1`` the mean over pairs of raters. ``regions`` is the number of
+    written regions in dispute, None if they were not requested.
     """
     found = list(pixel_classes(result).values())
     return {
@@ -35,21 +35,21 @@ def pixel_metrics(result: PixelAgreement | ClassPixelAgreement, regions: int | N
 
 
 def pixel_classes(result: PixelAgreement | ClassPixelAgreement) -> dict[str, PixelAgreement]:
-    """Class -> agreement about it; one class of binary masks."""
+    """Return class -> agreement; binary masks have one class."""
     if isinstance(result, PixelAgreement):
         return {MARKED: result}
     return dict(zip(result.classes.tolist(), result.by_class, strict=True))
 
 
 def result_of(found: Mapping[str, PixelAgreement]) -> PixelAgreement | ClassPixelAgreement:
-    """One agreement where masks are binary."""
+    """Combine agreements by class into one result; binary masks keep their single agreement."""
     if list(found) == [MARKED]:
         return found[MARKED]
     return ClassPixelAgreement(object_array(list(found)), tuple(found.values()))
 
 
 def has_regions(run: Run[Any, Any, Any, Any]) -> bool:
-    """Whether a run wrote regions in dispute."""
+    """Return whether a run wrote regions in dispute."""
     return bool(run.settings["regions"])
 
 

@@ -1,4 +1,4 @@
-"""What a run on pixels says of every two raters of an image: boundaries and divisions, read back without a mask."""
+"""Boundaries and divisions of pairs of raters in a run on pixels, restored without reading masks."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from kalos_core.pixels.paired import PairedRaters
 from kalos_core.pixels.stored import MARKED
 
 BOOTSTRAP = 1000
-"""Replicates of the intervals that are shown."""
+"""Number of bootstrap replicates for displayed intervals."""
 
 Compared = Mapping[int, PairedRaters]
-"""Code of a class -> what is said of every two raters of one image."""
+"""Code of a class -> numbers of the pairs of raters on one image."""
 
 
 @dataclass
 class PairCounter:
-    """Numbers of every two raters, one image after the other.
+    """Collector of the numbers of pairs of raters, image by image.
 
     Parameters
     ----------
     name : str
-        Of the setting that asks for them, with which the names of their arrays begin.
+        Name of the setting that requests the numbers, and prefix of the names of their arrays.
     made : type
-        The class of the numbers.
+        Class of the numbers.
     shown, on_samples : str
-        One of its measures, and the field of samples for its mean on an image.
+        A measure of this class, and the sample field for its mean on an image.
     raters : tuple of str
-        Names of all.
+        Names of all raters.
     compare : callable
         ``compare(masks of an image)`` -> the numbers by code of the class.
     """
@@ -57,7 +57,7 @@ class PairCounter:
     values: list[NDArray[np.float64]] = field(default_factory=list)
 
     def documents(self, sample_id: str, masks: ImageMasks) -> dict[str, float | None]:
-        """Field of samples -> mean over pairs of raters and classes of one image, None without any."""
+        """Return sample field -> mean over pairs of raters and classes of one image, None without any."""
         compared = self.compare(masks)
         for category, found in compared.items():
             code = np.array([self.raters.index(rater) for rater in found.raters], dtype=np.intp)
@@ -71,7 +71,7 @@ class PairCounter:
         return {self.on_samples: float(known.mean()) if len(known) else None}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What the run stores of them."""
+        """Return the arrays that the run stores."""
         codes = np.concatenate([np.zeros((0, 4), np.intp), *self.codes])
         columns = dict(zip(("image", "category", "rater_a", "rater_b"), codes.T, strict=True))
         values = np.concatenate([np.zeros((0, len(self.made.measures))), *self.values])
@@ -79,7 +79,7 @@ class PairCounter:
 
 
 def pair_counters(names: RunNames, masks: RaterMasks, told: PixelRunSettings) -> list[PairCounter]:
-    """What compares every two raters as the settings ask for it."""
+    """Return the collectors that the settings request."""
     number = {name: code for code, name in enumerate(masks.classes)}
 
     def boundaries(found: ImageMasks) -> Compared:
@@ -101,14 +101,14 @@ def pair_counters(names: RunNames, masks: RaterMasks, told: PixelRunSettings) ->
 
 
 def boundaries_of(samples: Any, run_key: str) -> BoundaryAgreement:
-    """How far the boundaries of every two raters are apart, as a run on pixels with ``boundaries=True`` stored it.
+    """Return the boundary distances of pairs of raters, as stored by a run on pixels with ``boundaries=True``.
 
     Images are sample ids. No mask is read.
 
     Raises
     ------
     InputError
-        For a run that did not compare boundaries.
+        If the run did not compare boundaries.
     """
     run = _run_with(samples, run_key, "boundaries")
     classes = [None if name == MARKED else name for name in run.settings["classes"]]
@@ -118,27 +118,27 @@ def boundaries_of(samples: Any, run_key: str) -> BoundaryAgreement:
 
 
 def divisions_of(samples: Any, run_key: str) -> RegionAgreement:
-    """How alike every two raters divide images into regions, as a run on pixels with ``divisions=True`` stored it.
+    """Return how similarly pairs of raters divide images, as stored by a run on pixels with ``divisions=True``.
 
     Images are sample ids. No mask is read.
 
     Raises
     ------
     InputError
-        For a run that did not compare divisions.
+        If the run did not compare divisions.
     """
     run = _run_with(samples, run_key, "divisions")
     return made_from(RegionAgreement, run.arrays, "divisions/", **_about(run))
 
 
 def view_of_boundaries(samples: Any, run_key: str) -> Any:
-    """The samples of a run on which two raters have a boundary each, those furthest apart first."""
+    """Return the samples of a run with boundaries of two raters, largest mean distance first."""
     run = load_metrics(samples, run_key, "pixels")
     return run.view.exists(run.names.boundary).sort_by(run.names.boundary, reverse=True)
 
 
 def view_of_divisions(samples: Any, run_key: str) -> Any:
-    """The samples of a run that two raters divided, those divided least alike first."""
+    """Return the samples of a run that two raters divided, least similar divisions first."""
     run = load_metrics(samples, run_key, "pixels")
     return run.view.exists(run.names.adjusted_rand).sort_by(run.names.adjusted_rand)
 

@@ -1,4 +1,4 @@
-"""Regions in dispute of a run on pixels: labels of their own on the samples, and their places in the queue."""
+"""Regions in dispute of a run on pixels: their labels on the samples, and their queue entries."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from kalos_core.fiftyone.runs.keys import TEXTS, WHOLE, RunNames
 from kalos_core.pixels import Region, regions_in_dispute
 
 NOTHING = ""
-"""What stands where a rater gave most of a region no class."""
+"""Value for a rater who gave no class to most of a region."""
 
 
 def region_fields(names: RunNames) -> dict[str, FieldArguments]:
-    """Paths, each with what it is declared with."""
-    about = f"Where raters differ most about pixels, of the run {names.key!r}"
+    """Return path -> declaration of the fields of regions."""
+    about = f"Regions where raters differ most about pixels, of the run {names.key!r}"
     path = f"{names.regions}.detections"
     return {
         names.regions: label_field(fo.Detections, about, {DISPUTED: names.key}),
@@ -38,14 +38,14 @@ def region_fields(names: RunNames) -> dict[str, FieldArguments]:
 
 
 class RegionWriter:
-    """Regions of one image after the other; `count` and `area` (pixels) of all so far."""
+    """Writer of the regions of each image, with the `count` and `area` (pixels) of all regions so far."""
 
     def __init__(self, names: RunNames, told: PixelRunSettings) -> None:
         self.names, self.told = names, told
         self.count, self.area = 0, 0
 
     def documents(self, sample_id: str, masks: ImageMasks) -> dict[str, Any]:
-        """Field -> what it is to hold, of one sample: regions with two sides, none of them decided."""
+        """Return field -> value for one sample: undecided regions on which raters take different sides."""
         stacks = masks.stacks
         found = [
             region
@@ -67,7 +67,7 @@ class RegionWriter:
 
 
 def _label(sample_id: str, region: Region, size: Iterable[int], number: int, unit: str) -> dict[str, Any]:
-    """The document of a region. Its id is the same in every run that finds it, so that decisions can follow it."""
+    """Return the document of a region; its id is the same in each run that finds it, so decisions carry over."""
     height, width = size
     x, y, across, down = region.box
     given = {rater: name or NOTHING for rater, name in region.given.items()}
@@ -89,7 +89,7 @@ def _classes(region: Region) -> list[str]:
 
 
 def _against(region: Region) -> list[str]:
-    """Raters who stand against most of the others; all where no side has most."""
+    """Return the raters who contradict the majority; all raters if there is no majority."""
     votes = Counter(region.given.values())
     most = max(votes.values())
     tied = list(votes.values()).count(most) > 1

@@ -1,4 +1,4 @@
-"""What an agreement about pixels is told: how masks are read, and what is compared besides."""
+"""Settings of agreement about pixels: how masks are read, and what else is compared."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kalos_core.pixels.stored import IgnoreValue
 
 @dataclass(frozen=True, kw_only=True)
 class PixelRunSettings(Settings):
-    """How masks are compared.
+    """Settings for the comparison of masks.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class PixelRunSettings(Settings):
         bool,
         Option(
             "Compare with the images themselves",
-            "Whether agreement goes with their intensity, contrast and colours; reads every image.",
+            "Correlate agreement with the intensity, contrast and colours of the images; reads every image.",
         ),
     ] = False
     channels: ChosenChannels = None
@@ -39,31 +39,31 @@ class PixelRunSettings(Settings):
         bool,
         Option(
             "Regions in dispute",
-            "Where raters differ most, as labels with their areas, to be decided one by one in *Decide*.",
+            "Make labels of the regions where raters differ most, with their areas, to decide one by one in *Decide*.",
         ),
     ] = False
     region_area: LeastArea = LEAST_AREA
     region_width: LeastWidth = LEAST_WIDTH
     region_most: Annotated[
-        int, Option("Most regions of an image", "Those that become labels: the largest.", low=1, high=10_000)
+        int, Option("Most regions of an image", "Only the largest regions become labels.", low=1, high=10_000)
     ] = 100
     boundaries: Annotated[
         bool,
-        Option("Compare boundaries", "How far the boundaries of every two raters are apart, in pixels."),
+        Option("Compare boundaries", "Boundary distances of each pair of raters, in pixels."),
     ] = False
     tolerance: Tolerance = TOLERANCE
     divisions: Annotated[
         bool,
         Option(
             "Compare divisions into regions",
-            "How alike every two raters divide images into regions, whatever these are called or numbered.",
+            "How similarly two raters divide images into regions, ignoring names and numbers of the regions.",
         ),
     ] = False
 
 
 @dataclass(frozen=True)
 class PixelRunArguments(PixelRunSettings, Selection):
-    """What `compute_pixel_agreement` takes: the settings, which masks are read, and who is told of progress."""
+    """Arguments of `compute_pixel_agreement`: the settings, the masks to read, and a progress callback."""
 
     _: KW_ONLY
     progress: Progress | bool | None = None

@@ -1,4 +1,4 @@
-"""Views behind the numbers of masks: the images of a rater, and those that raters agree about least."""
+"""Views behind the numbers of masks: images of a rater, and images with the lowest agreement."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.runs.stored import load_details, load_metrics
 
 MOST = 2.0
-"""Above every F1: images of which it is undefined come last."""
+"""A value above every F1, so that images with an undefined F1 come last."""
 
 
 @dataclass(frozen=True)
 class PixelImage:
-    """An image of a run on pixels: its sample, file name, mean F1 of its raters and Smyth's bound."""
+    """An image of a run on pixels, with its sample id, file name, mean F1 of its raters and Smyth's bound."""
 
     sample_id: str
     file: str
@@ -30,7 +30,7 @@ class PixelImage:
 
 
 def pixel_images(samples: Any, run_key: str, limit: int | None = None) -> list[PixelImage]:
-    """The images of a run with a defined F1, of classes the mean, those with the least first."""
+    """Return the images of a run with a defined F1 (averaged over classes), lowest first."""
     run = load_details(samples, run_key, "pixels")
     found = run.details
     ids, f1, bound = found.images.tolist(), found.image_f1, found.image_bound
@@ -40,14 +40,14 @@ def pixel_images(samples: Any, run_key: str, limit: int | None = None) -> list[P
 
 
 def view_of_mask_rater(samples: Any, run_key: str, rater: str) -> Any:
-    """The samples of a run that a rater is assigned to, those that raters agree about least first."""
+    """Return the samples of a run to which a rater is assigned, lowest F1 first."""
     run = load_metrics(samples, run_key, "pixels")
     lookup(dict.fromkeys(run.metrics["raters"]), rater, "rater")
     return _assigned_to(run.view, run.selection, rater).sort_by(F(run.names.f1).if_null(MOST))
 
 
 def _assigned_to(view: Any, selection: Selection, rater: str) -> Any:
-    """The samples that a rater is assigned to, as `Opened` has it."""
+    """Return the samples to which a rater is assigned, by the rules of `Opened`."""
     sources = mask_sources(view, selection) or sources_of(view, selection)
     rule = rule_of(view, selection, sources)
     if rule == "all":

@@ -1,1 +1,1 @@
-"""Rankings of classifiers under each rater: their scores, what a run stores, and its plots."""
+"""Ranking of classifiers under each rater: the run that computes it, its scores and its plots."""

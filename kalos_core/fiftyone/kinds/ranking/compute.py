@@ -1,4 +1,4 @@
-"""How classifiers of images rank under each rater, on FiftyOne."""
+"""Ranking of image classifiers under each rater, on FiftyOne."""
 
 from __future__ import annotations
 
@@ -20,29 +20,30 @@ from kalos_core.ranking import SystemScores
 
 @takes(RankingRunArguments)
 def rank_systems(samples: Any, run_key: str, settings: RankingRunArguments) -> RankingRun:
-    """How classifiers of images rank under each rater's truth and the majority's; see `kalos_core.rank_systems`.
+    """Rank image classifiers under the labels of each rater and of the majority; see `kalos_core.rank_systems`.
 
-    Writes two fields of samples, by which views find where a rater differs from the majority: ``<key>_majority``, the
-    labels that most chose, and ``<key>_tied``, those of which that is open. A field of one label a sample gives scores
-    by its `confidence`, or by its `logits`, of which the softmax counts; one of several labels by the confidence of
-    each, or by logits, each of which counts by itself. The classes of logits are ``dataset.classes[field]``, else the
-    data set's default classes.
+    The run writes two sample fields, from which views find where a rater differs from the majority:
+    ``<key>_majority``, the labels that most raters chose, and ``<key>_tied``, the labels without a majority.
+
+    A field with one label per sample gives scores by its `confidence`, or by the softmax of its `logits`. A field with
+    several labels gives scores by the confidence of each label, or by the sigmoid of each logit. The classes of logits
+    are ``dataset.classes[field]``, else the data set's default classes.
 
     Parameters
     ----------
     samples, run_key, progress
-        As in `compute_label_agreement`. What most of a team chose is one truth more; the seed is also that of the
-        random orders with which concordance is compared.
+        As in `compute_label_agreement`. The majority of each team is an additional reference. The seed also applies to
+        the random orders with which concordance is compared.
 
     Returns
     -------
     Run
-        Its `result` is a `SystemRanking`; its `details` are described at `RankingDetails`.
+        Its `result` is a `SystemRanking`; its `details` are a `RankingDetails`.
 
     Raises
     ------
     InputError
-        For input that cannot be used; nothing is stored then.
+        If the input cannot be used; nothing is stored in this case.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def rank_systems(samples: Any, run_key: str, settings: RankingRunArguments) -> R
     chosen, told = settings.part(Selection), settings.part(RankingRunSettings)
     with analysing(samples, run_key, settings.progress) as report:
         labels = read_image_labels(samples, chosen, told.groups, told.on_repeat)
-        told = replace(told, groups=labels.groups)  # what was suggested
+        told = replace(told, groups=labels.groups)  # groups as suggested from the data
         table = check_comparable(labels.table)
         report(COMPARING, "Reading scores")
         images, concepts = labels.images.tolist(), table.concepts.tolist()
@@ -86,7 +87,7 @@ def rank_systems(samples: Any, run_key: str, settings: RankingRunArguments) -> R
         names = RunNames(run_key)
         report(STORING, "Storing the ranking")
         stored = {name: source if isinstance(source, str) else {} for name, source in told.systems.items()}
-        record = told.record() | {"systems": stored}  # scores that were given stand in the arrays
+        record = told.record() | {"systems": stored}  # given scores are stored in the arrays
         with writing(RANKING, labels, run_key, record, report, majority_schema(names, labels.groups)) as draft:
             progress_of_writing = report.within(STORING, 1.0, "Writing")
             write_columns(labels, dict(majority_values(table, names, labels.groups)), progress_of_writing)

@@ -1,4 +1,4 @@
-"""What is shown of a ranking of classifiers: figures, each with its finding."""
+"""Figures of a ranking of classifiers, each with its finding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from kalos_core.text import MOST_LETTERS, names_shown
 
 
 def figures(run: RankingRun, measure: str | None = None) -> dict[str, Part]:
-    """By a measure (the first): ``bump``, ranks, ``shared``, the different rankings, ``tau`` and ``concordance``."""
+    """Return the figures of a measure (by default the first): ``bump``, ``shared``, ``tau`` and ``concordance``.
+
+    ``bump`` shows the ranks, and ``shared`` the different rankings.
+    """
     rankings = run.details.rankings
     ranking = lookup(rankings, measure or next(iter(rankings)), "measure")
     note = " ".join([_over_what(run), *(f"{reason}." for reason in names_shown(ranking.undefined))])
@@ -26,7 +29,7 @@ def figures(run: RankingRun, measure: str | None = None) -> dict[str, Part]:
 
 
 def _over_what(run: RankingRun) -> str:
-    """What a ranking is over, and what it leaves out."""
+    """Describe the data of a ranking, and what it leaves out."""
     metrics = run.metrics
     text = (
         f"{number_of(len(metrics['systems']), 'classifier')} on {number_of(metrics['images'], 'image')} and "
@@ -39,12 +42,12 @@ def _over_what(run: RankingRun) -> str:
         named = ", ".join(names_shown(alone[:5], MOST_LETTERS)) + (
             f" and {len(alone) - 5:,} more" if len(alone) > 5 else ""
         )
-        text += f" Left out under some reference, which finds them nowhere or everywhere: {named}."
+        text += f" Left out under references that find them in no or in all images: {named}."
     return text
 
 
 def drawn(run: RankingRun) -> Iterator[Block]:
-    """The same as a report draws them, by each measure."""
+    """Return the same figures as blocks of a report, for each measure."""
     for measure, ranking in run.details.rankings.items():
         yield rankings.ranks(ranking, " ".join([_over_what(run), *(f"{reason}." for reason in ranking.undefined)]))
         yield rankings.shared(ranking)

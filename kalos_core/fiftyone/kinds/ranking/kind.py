@@ -1,4 +1,4 @@
-"""Rankings of classifiers as a kind of run."""
+"""Ranking of classifiers as a kind of run."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from kalos_core.ranking.systems import RankingSettings
 from kalos_core.results import plain_values
 
 PERMUTATIONS = 1000
-"""Random orders with which concordance is compared."""
+"""Number of random orders with which concordance is compared."""
 
 
 @dataclass(frozen=True, eq=False)
 class RankingDetails:
-    """What lies behind a ranking, by measure; areas and equal error rates of T truths x S systems x K concepts."""
+    """Details of a ranking, by measure, with areas and equal error rates (T truths, S systems, K concepts)."""
 
     rankings: dict[str, Rankings]
     concordance: dict[str, Concordance]
@@ -42,13 +42,13 @@ class RankingDetails:
 
 
 def rank(table: LabelTable, scores: SystemScores, settings: RankingRunSettings) -> SystemRanking:
-    """The ranking of classifiers under each rater, each team and the majority, with the settings of a run."""
+    """Rank classifiers under each rater, each team and the majority, with the settings of a run."""
     truths = ConceptTruths.from_labels(table, teams=settings.teams)
     return rank_systems(scores, truths, **settings.part(RankingSettings).record())
 
 
 def ranking_metrics(result: SystemRanking, unknown: int) -> dict[str, Any]:
-    """The summary of a ranking; ``left_out``: concepts that a truth finds in no image, or in all of them."""
+    """Return the summary of a ranking; ``left_out`` lists concepts that a reference finds in no or in all images."""
     return {
         "truths": result.truths.tolist(),
         "systems": result.systems.tolist(),
@@ -66,7 +66,7 @@ def ranking_metrics(result: SystemRanking, unknown: int) -> dict[str, Any]:
 
 
 def ranking_details(result: SystemRanking, seed: int) -> RankingDetails:
-    """The rankings, and how far they agree."""
+    """Return the rankings and their concordance."""
     rankings = result.rankings
     near = {name: concordance(ranking, PERMUTATIONS, seed) for name, ranking in rankings.items()}
     return RankingDetails(rankings, near, result.auc, result.eer)
@@ -76,7 +76,7 @@ RankingRun = Run[dict[str, Any], dict[str, Any], RankingDetails, SystemRanking]
 
 
 def _restore(changes: Changes) -> SystemRanking:
-    """The scores are those that the run read."""
+    """Rank again under the current labels, with the scores that the run stored."""
     settings = RankingRunSettings.of(changes.run.settings)
     read, systems = stored_table(changes.arrays), object_array(list(settings.systems))
     scores = SystemScores(systems, read.items, read.concepts, changes.arrays["scores"])

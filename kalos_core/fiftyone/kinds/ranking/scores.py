@@ -1,4 +1,4 @@
-"""Scores that classifiers give to images, from label fields or mappings."""
+"""Scores of classifiers for images, from label fields or mappings."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from kalos_core.fiftyone.importing.life import known_images
 from kalos_core.fiftyone.internals import root_of
 
 Scores = Mapping[str, float]
-"""Label -> how sure a classifier is of it in an image."""
+"""Label -> score of a classifier for an image."""
 
 
 def read_scores(
     view: Any, systems: Mapping[str, str | Mapping[Hashable, Scores]], used: Sequence[str]
 ) -> dict[str, dict[Hashable, Scores]]:
-    """Classifier -> sample id -> scores, in all samples of a view that have some.
+    """Return classifier -> sample id -> scores, for all samples of a view with scores.
 
     Parameters
     ----------
     view : fiftyone.core.collections.SampleCollection
     systems : mapping
-        As `name_systems` answers it.
+        Classifiers as returned by `name_systems`.
     used : field names
-        Of raters, which are no classifiers.
+        Fields of raters, which cannot be classifiers.
     """
     fields = label_fields(view, IMAGE_LABELS)
     tables: dict[str, dict[Hashable, Scores]] = {}
@@ -47,7 +47,7 @@ def read_scores(
 
 
 def _of_field(view: Any, field: str, path: str) -> Iterator[tuple[str, Scores]]:
-    """Sample ids with scores: of logits where a sample has them, else the confidence of each label."""
+    """Iterate over sample ids with scores, from logits if a sample has them, else from the confidence of labels."""
     names = ("id", "filepath", f"{field}._cls", f"{field}.logits", f"{path}.label", f"{path}.confidence")
     problems, chances_of = Problems(f"field {field!r}"), None
     for columns in stream(view, names):
@@ -71,7 +71,7 @@ def _of_field(view: Any, field: str, path: str) -> Iterator[tuple[str, Scores]]:
 
 
 class _Logits:
-    """What turns the logits of a field into scores."""
+    """Conversion of the logits of a field to scores."""
 
     def __init__(self, view: Any, field: str, is_list: bool) -> None:
         from scipy.special import expit, softmax  # slow to import
@@ -80,7 +80,7 @@ class _Logits:
         self.classes = list(dataset.classes.get(field) or dataset.default_classes)
         if not self.classes:
             raise InputError(
-                f"field {field!r}: has logits, of which nobody says what they mean; set dataset.classes[{field!r}]"
+                f"field {field!r}: has logits, but their classes are unknown; set dataset.classes[{field!r}]"
             )
         self.decode = view.get_field(f"{field}.logits").to_python
         self.chances: Callable[[Any], Any] = expit if is_list else softmax
@@ -99,7 +99,7 @@ def _score(value: object) -> float | None:
 
 
 def _of_mapping(view: Any, name: str, given: Mapping[Hashable, Any]) -> Iterator[tuple[str, Scores]]:
-    """Sample ids with scores, of images given by id or file name."""
+    """Iterate over sample ids with scores, for images given by id or file name."""
     problems = Problems(f"scores of {name!r}")
     for item, image in known_images(view).match(list(given), f"scores of {name!r}").items():
         scores = given[item]

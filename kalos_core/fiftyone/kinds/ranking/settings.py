@@ -1,4 +1,4 @@
-"""What a ranking of classifiers is told: who they are, how their scores count, and which labels exclude each other."""
+"""Settings of a ranking of classifiers: the classifiers, their scores, and which labels exclude each other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kalos_core.ranking.systems import RankingSettings
 
 
 def name_systems(systems: Any, name: str = "systems") -> dict[str, Any]:
-    """The field or the scores of each classifier, by name; at least two. Without either: as a run stores given scores.
+    """Return name -> field or scores of at least two classifiers; a run stores given scores as an empty mapping.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def name_systems(systems: Any, name: str = "systems") -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class RankingRunSettings(RankingSettings):
-    """How classifiers are ranked."""
+    """Settings for the ranking of classifiers."""
 
     systems: Annotated[
         Any,
@@ -59,4 +59,4 @@ class RankingRunSettings(RankingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class RankingRunArguments(RankingRunSettings, RunArguments):
-    """What `rank_systems` takes."""
+    """Arguments of `rank_systems`."""

@@ -1,1 +1,1 @@
-"""Resolved labels: what raters agree on and what was decided, as a label field."""
+"""Resolved labels: a label field of agreed and decided labels."""

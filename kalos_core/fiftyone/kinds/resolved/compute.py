@@ -1,4 +1,4 @@
-"""Resolved labels on FiftyOne: a label field of what raters agree on and of what was decided."""
+"""Resolved labels on FiftyOne: a label field of agreed and decided labels."""
 
 from __future__ import annotations
 
@@ -21,33 +21,34 @@ from kalos_core.files import as_path
 def resolved(
     samples: Any, key: str, field: str, *, undecided: str = "majority", progress: Progress | bool | None = None
 ) -> ResolvedRun:
-    """Make a label field of what raters agree on and of what was decided; see `kalos_core.decisions`.
+    """Write a label field of the labels that raters agree on or that were decided; see `kalos_core.decisions`.
 
-    It is a run whose key is the field: deleting it deletes the field. Of objects it can be the ``gt_field`` of
-    FiftyOne's ``evaluate_detections``, of image-level labels that of ``evaluate_classifications``, the ``reference`` of
-    `compute_label_agreement` and one of the raters of `rank_systems`; it is no rater's.
+    The field belongs to a run whose key is the name of the field; deleting the run deletes the field. With objects, it
+    can be the ``gt_field`` of FiftyOne's ``evaluate_detections``. With image-level labels, it can be the ``gt_field``
+    of ``evaluate_classifications``, the ``reference`` of `compute_label_agreement`, and one of the raters of
+    `rank_systems`. The field does not count as a rater.
 
-    Every label says where it comes from: ``<field>`` ("agreed", a decision, or "undecided"), of objects
-    ``<field>_match`` (ids of the labels it is made of), ``<field>_raters`` (whose these are), ``<field>_note`` and
-    ``<field>_who``. `export_resolved` writes a file with all that.
+    Each label stores its origin in the attribute ``<field>`` ("agreed", a decision, or "undecided"), the raters of its
+    source labels in ``<field>_raters``, and ``<field>_note`` and ``<field>_who``. Objects also store the ids of their
+    source labels in ``<field>_match``. `export_resolved` writes a file with the same information.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     key : str
-        Of an agreement of objects or of image-level labels.
+        Key of an agreement run on objects or on image-level labels.
     field : str
-        A new field, which is the key of the new run.
+        Name of a new field, which is also the key of the new run.
     undecided : name in `UNDECIDED`
-        What becomes of units in dispute that nobody has decided.
+        How to resolve units in dispute without a decision.
     progress : callable or bool, optional
         As in `compute_agreement`.
 
     Returns
     -------
     Run
-        Its `result` is a `Resolved`, of image-level labels a `ResolvedLabels`. Decisions about labels that are no unit
-        any more, as they were changed since, are left out; its metrics say how many.
+        Its `result` is a `Resolved`, or a `ResolvedLabels` for image-level labels. Decisions about labels that no
+        longer form a unit, because labels changed since, are left out; the metrics contain their number.
 
     Examples
     --------
@@ -96,10 +97,10 @@ def resolved(
 def export_resolved(
     samples: Any, key: str, path: str | os.PathLike[str], *, undecided: str = "majority", overwrite: bool = False
 ) -> Path:
-    """Write what `resolved` makes as a file, with where each label comes from; nothing is written on the data set.
+    """Write resolved labels with their origins to a file; nothing is written on the data set.
 
-    Of objects it is a COCO file, of image-level labels a CSV table that `read_long_labels` reads. The file appears
-    whole or not at all.
+    The file is a COCO file for objects, or a CSV table for image-level labels, which `read_long_labels` reads. It is
+    written completely or not at all.
 
     Parameters
     ----------
@@ -107,21 +108,21 @@ def export_resolved(
     key : str
         As in `resolved`.
     path : path
-        A file in a folder that is there; another export of that name is replaced.
+        A file in an existing folder; an earlier export with this name is replaced.
     undecided : name in `UNDECIDED`
         As in `resolved`.
     overwrite : bool
-        Replace any other file, too.
+        Whether to replace any other file as well.
 
     Returns
     -------
     Path
-        Where it was written.
+        Path of the written file.
 
     Raises
     ------
     InputError
-        If it cannot be written.
+        If the file cannot be written.
     """
     target = as_path(path, "path").absolute()
     if not target.name or target.is_dir():
@@ -132,7 +133,7 @@ def export_resolved(
 
 
 def _resolve(samples: Any, about: AnyRun, undecided: str) -> tuple[Any, Any, int]:
-    """The resolved labels, the result they are made of, and how many decisions are about labels that are others now."""
+    """Return the resolved labels, the result of the agreement, and the number of decisions about changed labels."""
     way, found = RESOLVING[about.kind], load_run(samples, about.key).result
     made = decisions(samples, about.key)
     fits = way.fits(about, found, made)

@@ -1,4 +1,4 @@
-"""What is shown of resolved labels: where they come from."""
+"""Figure of resolved labels: their origins."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from kalos_core.report import Block, synthetic
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-ORIGINS = {"agreed": "Raters agree", **DECISIONS, **LABEL_DECISIONS, "undecided": "Undecided: what most have"}
+ORIGINS = {"agreed": "Raters agree", **DECISIONS, **LABEL_DECISIONS, "undecided": "Undecided: the majority"}
 
 
 def figures(run: ResolvedRun) -> dict[str, Part]:
-    """``origins``: how many labels are agreed, decided in which way, or undecided."""
+    """Return the figure ``origins``: numbers of labels by agreement, kind of decision, or undecided."""
     counts = _counts(run)
     return {"origins": Part(_title(run), _bars(counts) if counts else None)}
 
 
 def drawn(run: ResolvedRun) -> Iterator[Block]:
-    """The same as a report draws it."""
+    """Return the same figure as a block of a report."""
     counts = _counts(run)
     yield synthetic.of_counts("origins", "Labels by their origin", _title(run), counts, partial(_bars, counts))
 
 
 def _counts(run: ResolvedRun) -> dict[str, int]:
-    """What an origin is called -> how many labels have it."""
+    """Return title of an origin -> number of labels."""
     found = run.metrics["origins"]
     return {ORIGINS[name]: found[name] for name in ORIGINS if name in found}
 

@@ -12,7 +12,7 @@ from kalos_core.fiftyone.runs.table import Kind, Run, register
 
 @dataclass(frozen=True)
 class ResolvedDetails:
-    """Origin -> class -> how many labels."""
+    """Details of resolved labels: origin -> class -> number of labels."""
 
     classes: dict[str, dict[str, int]]
 

@@ -1,4 +1,4 @@
-"""How labels are resolved: of objects, of which `Resolved` is the result, and of images, with `ResolvedLabels`."""
+"""Resolution of labels: of objects (result `Resolved`) and of images (result `ResolvedLabels`)."""
 
 from __future__ import annotations
 
@@ -39,58 +39,58 @@ AnyRun = Run[Any, Any, Any, Any]
 Documents = Iterable[tuple[str, Mapping[str, Any]]]
 
 OWN = "resolved/"
-"""What the names of the arrays of a result begin with."""
+"""Prefix of the names of the arrays of a result."""
 
 
 class Resolving(ABC):
-    """How the labels of a kind of run are resolved, written, stored and exported; `found` is the result of the run."""
+    """Methods to resolve, write, store and export the labels of a kind of run; `found` is the result of the run."""
 
     ENDING = "json"
-    """Of an exported file."""
+    """Extension of an exported file."""
 
     @abstractmethod
     def fits(self, about: AnyRun, found: Any, decisions: Sequence[Decision]) -> list[bool]:
-        """Whether each decision is about labels that still are in dispute as they were."""
+        """Return whether each decision is about labels that still form the same unit in dispute."""
 
     @abstractmethod
     def resolve(self, about: AnyRun, found: Any, decisions: Sequence[Decision], undecided: str) -> Any:
-        """The resolved labels."""
+        """Resolve the labels."""
 
     @abstractmethod
     def read(self, view: Any, run: AnyRun) -> Read:
-        """The labels that are resolved."""
+        """Read the labels to resolve."""
 
     @abstractmethod
     def settings(self, about: AnyRun) -> dict[str, Any]:
-        """What is stored of the run whose labels are resolved, so that they can be read again."""
+        """Return the settings of the agreement run that are stored to read its labels again."""
 
     @abstractmethod
     def fields(self, result: Any, field: str, about: AnyRun) -> dict[str, FieldArguments]:
-        """The field and the attributes of its labels, with what each is declared with."""
+        """Declare the field and the attributes of its labels."""
 
     @abstractmethod
     def documents(self, result: Any, field: str, about: AnyRun, found: Any) -> Documents:
-        """Sample id -> what is written there."""
+        """Iterate over sample ids with the documents to write."""
 
     @abstractmethod
     def arrays(self, result: Any) -> dict[str, NDArray[Any]]:
-        """What `restored` reads back."""
+        """Return the arrays that `restored` reads."""
 
     @abstractmethod
     def restored(self, arrays: Arrays) -> Any:
-        """The result as it was stored."""
+        """Return the stored result."""
 
     @abstractmethod
     def names(self, result: Any) -> list[str]:
-        """The class of each label."""
+        """Return the class of each label."""
 
     @abstractmethod
     def open(self, result: Any) -> int:
-        """How many disputes nobody has decided."""
+        """Return the number of undecided disputes."""
 
     @abstractmethod
     def export(self, samples: Any, result: Any, path: Path, overwrite: bool) -> Path:
-        """Write a file that is there whole or not at all."""
+        """Write a file, completely or not at all."""
 
 
 class _OfObjects(Resolving):
@@ -114,7 +114,7 @@ class _OfObjects(Resolving):
         return kind.declared(field, f"Resolved from the agreement {about.key!r}", {ESTIMATED: field}, own)
 
     def documents(self, result: Resolved, field: str, about: AnyRun, found: Agreement) -> Documents:  # noqa: ARG002
-        sizes = result.annotations.image_size  # where they are unknown, coordinates are shares of the image already
+        sizes = result.annotations.image_size  # with unknown sizes, coordinates are already relative
         table = replace(result.annotations, image_size=np.where(np.isnan(sizes), 1.0, sizes))
         kind = choose_label_type(table, "auto") if len(table) else LABEL_TYPES["detections"]
         names, raters = RunNames(field), found.annotations.raters.tolist()
@@ -237,16 +237,16 @@ class _OfImageLabels(Resolving):
 
 
 RESOLVING: Mapping[str, Resolving] = {"agreement": _OfObjects(), "image_labels": _OfImageLabels()}
-"""Kind of run -> how its labels are resolved."""
+"""Kind of run -> methods to resolve its labels."""
 
 
 def resolving_of(run: AnyRun) -> Resolving:
-    """How labels were resolved that a run wrote."""
+    """Return the methods that resolved the labels of a run."""
     return RESOLVING[run.settings["of"]]
 
 
 def origins_by_class(origins: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Origin -> class -> how many labels, the most frequent first.
+    """Return origin -> class -> number of labels, most frequent first.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def origins_by_class(origins: Sequence[str], names: Sequence[str]) -> dict[str, 
 
 
 def _nested(name: str, lists: Sequence[Sequence[str]]) -> dict[str, NDArray[Any]]:
-    """Lists of texts as two arrays."""
+    """Convert lists of texts to two arrays."""
     counts = np.array([len(of) for of in lists], dtype=np.intp)
     return {name: text_array([text for of in lists for text in of]), f"{name}_counts": counts}
 

@@ -1,1 +1,1 @@
-"""Estimated truth: the run that writes a consensus of several raters, of pixels or of objects, and its figures."""
+"""Estimated truth: the run that writes a consensus of several raters, for pixels or objects, and its figures."""

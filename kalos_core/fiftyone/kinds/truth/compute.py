@@ -1,4 +1,4 @@
-"""Estimated truth on FiftyOne: of pixels as masks, of objects as labels, each in a field of its own."""
+"""Estimated truth on FiftyOne: masks for pixels, labels for objects, each estimate in its own field."""
 
 from __future__ import annotations
 
@@ -47,28 +47,30 @@ MAPS: dict[str, Callable[[Truth], NDArray[np.float64]]] = {
     "probability": lambda truth: truth.probability,
     "entropy": lambda truth: truth.entropy,
 }
-"""What a map of a truth shows -> (H, W) numbers in [0, 1]."""
+"""Content of a map of an estimate -> function that returns (H, W) numbers in [0, 1]."""
 
 SHARE_OF_OUTLIERS = 0.3
-"""Share of the work done when it is known who stands out over all images."""
+"""Fraction of the work completed when the outlying raters over all images are known."""
 
 MOST_NOTES = 100
-"""On single images, that are kept."""
+"""Maximum number of notes on single images."""
 
 
 @takes(TruthRunArguments)
 def estimate_truth(samples: Any, run_key: str, settings: TruthRunArguments) -> TruthRun:
-    """Estimate what is true from the labels of several raters, each truth in a field of its own.
+    """Estimate the ground truth from the labels of several raters, each estimate in its own field.
 
-    Of pixels: a `Segmentation` field for each method, called after the run key and the method, whose files stand with
-    FiftyOne's data sets. Of objects: a label field for each quorum, from the objects that raters are matched on: the
-    confidence of a label is the share of the assigned raters who annotated it, and ``<run_key>_match`` the ids of their
-    labels it is made of; with a `model` of who is right it is the probability of the label, ``<run_key>_existence``
-    that it is an object of whatever class, and ``<run_key>_against`` names the raters who missed it or gave it another.
-    Such a field serves as ``gt_field`` of FiftyOne's ``evaluate_detections``, and its COCO exporter writes the
-    confidence as score; so does
-    ``write_coco(consensus.annotations, path, consensus.fields())`` of `kalos_core`. Deleting the run removes the fields
-    and the files.
+    For pixels, the run writes a `Segmentation` field for each method, named after the run key and the method. The files
+    are stored next to FiftyOne's data sets.
+
+    For objects, the run matches raters and writes a label field for each quorum. The confidence of a label is the share
+    of the assigned raters who annotated it, and ``<run_key>_match`` lists the ids of its source labels. With a `model`
+    of who is right, the confidence is the probability of the label. ``<run_key>_existence`` is then the probability
+    that it is an object of any class. ``<run_key>_against`` names the raters who missed it or gave it another class.
+
+    A field of objects can be the ``gt_field`` of FiftyOne's ``evaluate_detections``. FiftyOne's COCO exporter writes
+    the confidence as score, and so does ``write_coco(consensus.annotations, path, consensus.fields())`` of
+    `kalos_core`. Deleting the run removes the fields and the files.
 
     Parameters
     ----------
@@ -78,13 +80,13 @@ def estimate_truth(samples: Any, run_key: str, settings: TruthRunArguments) -> T
     Returns
     -------
     Run
-        Its `result` is a dict of what each truth is called to a `CountedTruth`, or to an `InstanceConsensus` of
-        objects; its `details` are a `TruthDetails`.
+        Its `result` maps the name of each estimate to a `CountedTruth`, or for objects to an `InstanceConsensus`; its
+        `details` are a `TruthDetails`.
 
     Raises
     ------
     InputError
-        For input that cannot be used. Nothing is kept then, nor of a run that is stopped half-way.
+        If the input cannot be used. In this case, or if the run is interrupted, nothing is kept.
 
     Examples
     --------
@@ -159,7 +161,7 @@ def _of_pixels(masks: RaterMasks, run_key: str, settings: TruthRunSettings, repo
 
 
 class _Truths:
-    """Truths by method in a field each, written as files and counted. `raters`: who have names over the images."""
+    """Writer of estimates, one field per method, which also counts pixels; `raters` have names across images."""
 
     def __init__(self, masks: RaterMasks, fields: dict[str, str], raters: Sequence[str], maps: dict[str, str]) -> None:
         self.masks, self.fields, self.raters, self.maps = masks, fields, raters, maps
@@ -172,11 +174,11 @@ class _Truths:
         }
 
     def _name(self, method: str, category: str) -> str:
-        """What a truth is called."""
+        """Return the name of an estimate."""
         return method if len(self.masks.classes) == 1 else f"{method}, {category}"
 
     def documents(self, images: Iterable[ImageMasks], files: MapFiles) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Sample id, and field -> document, of each image that two raters are assigned to."""
+        """Iterate over sample ids with field -> document; an image needs at least two assigned raters."""
         for found in images:
             sample_id = self.masks.images[found.image]
             stacks = {name: stack for name, stack in found.stacks.items() if len(stack.raters) > 1}
@@ -194,7 +196,7 @@ class _Truths:
             yield sample_id, documents
 
     def _estimated(self, stacks: Stacks, method: str, image: int) -> dict[str, Truth]:
-        """Class -> its truth on one image."""
+        """Return class -> estimate for one image."""
         if method != JOINTLY or len(stacks) < 2:
             return {name: estimate(stack, method, self.outliers.get(name)) for name, stack in stacks.items()}
         values = {name: self.masks.values[name] for name in stacks}
@@ -206,7 +208,7 @@ class _Truths:
 
 
 def _map_of(masks: RaterMasks, truths: dict[str, Truth]) -> NDArray[Any]:
-    """A binary mask, or one map of all classes."""
+    """Return a binary mask, or one map of all classes."""
     if masks.is_binary:
         (truth,) = truths.values()
         return truth.mask

@@ -1,4 +1,4 @@
-"""What a run of estimated truth stores: settings, metrics and details."""
+"""Details that a run of estimated truth stores."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from kalos_core.nominal import LabelTruth
 
 @dataclass(frozen=True, eq=False)
 class ObjectTruth:
-    """The numbers of an `InstanceConsensus`: `counts` by outcome, the mean `score`, and what it says of each rater.
+    """Numbers of an `InstanceConsensus`: `counts` by outcome, the mean `score`, and `sensitivity` and `ppv` by rater.
 
-    `estimate`: skill and confusion of each rater, where who is right was estimated; `overruled`: how many units it
-    decides otherwise than most of their raters.
+    If the run estimated who is right, `estimate` holds the skill and confusion of each rater. `overruled` is then the
+    number of units that are decided against the majority of their raters.
     """
 
     counts: dict[str, int]
@@ -28,7 +28,7 @@ class ObjectTruth:
 
     @classmethod
     def of(cls, found: InstanceConsensus) -> ObjectTruth:
-        """Of one consensus."""
+        """Return the numbers of one consensus."""
         score = float(found.score.mean()) if len(found.score) else float("nan")
         numbers = cls(found.counts(), score, found.sensitivity, found.ppv)
         if found.truth is None:
@@ -39,16 +39,16 @@ class ObjectTruth:
 
 @dataclass(frozen=True, eq=False)
 class TruthDetails:
-    """What a run knows of its truths.
+    """Details of a run of estimated truth.
 
     Parameters
     ----------
     truths : dict
-        What each is called -> its numbers; of pixels of several classes a truth for each, such as "staple, road".
+        Name of an estimate -> its numbers; pixels of several classes have one for each class, such as "staple, road".
     outliers : dict
-        Class -> the raters who stand out over all images, whom ``"excl-0.5"`` leaves out.
+        Class -> outlying raters over all images, whom ``"excl-0.5"`` leaves out.
     notes : list of str
-        On the truths of single images.
+        Notes on the estimates of single images.
     """
 
     truths: dict[str, CountedTruth | ObjectTruth]

@@ -1,4 +1,4 @@
-"""What is shown of an estimated truth."""
+"""Figures of an estimated truth."""
 
 from __future__ import annotations
 
@@ -23,28 +23,29 @@ from kalos_core.report import Block, Text, captioned, masks
 from kalos_core.text import plain, shown
 
 FEW_RATERS = 4
-"""Raters of objects below which they cannot be told apart."""
+"""Minimum number of raters to distinguish their skills on objects."""
 
 
 def figures(run: TruthRun, consensus: str | None = None, rater: str | None = None) -> dict[str, Part]:
-    """``against``: each rater against one consensus.
+    """Return the figures of a run.
 
-    ``skill`` and ``confusion``, of a rater or of all, of objects of which it was estimated who is right.
+    ``against`` compares each rater with one consensus. ``skill`` and ``confusion``, of one rater or of all, need a run
+    on objects that estimated who is right.
 
     Parameters
     ----------
     run : Run
-        With its details.
+        A run with its details.
     consensus : str, optional
-        One of the truths of the details; by default the first.
+        Name of an estimate in the details; by default the first.
     rater : str, optional
-        The rater of the confusion; by default all.
+        Rater of the confusion; by default all raters.
     """
     truths, raters = run.details.truths, run.metrics["raters"]
     name = next(iter(truths)) if consensus is None else consensus
     found, more = lookup(truths, name, "consensus"), dict[str, Part]()
     if not raters:
-        return {"against": Part(f"Against {shown(name)}: raters without names over the images cannot be compared")}
+        return {"against": Part(f"Against {shown(name)}: raters without names across images cannot be compared")}
     if isinstance(found, CountedTruth):
         part = Part.of(found.performance, note=_who_stands_out(run) if WITHOUT_OUTLIERS in name else "")
     else:
@@ -58,10 +59,10 @@ def figures(run: TruthRun, consensus: str | None = None, rater: str | None = Non
 
 
 def consensus_title(metrics: Mapping[str, Any], truths: Mapping[str, Any]) -> str:
-    """How much is true, and how far that depends on the way to estimate it."""
+    """Describe the size of the estimates, and how much it depends on the method."""
     if metrics["of"] == "objects":
         name, found = next(iter(truths.items()))
-        of = f"of {number_of(sum(found.counts.values()), 'thing')} that anybody annotated"
+        of = f"of {number_of(sum(found.counts.values()), 'annotated unit')}"
         return f"{number_of(found.counts['kept'], f'{of} is an object', f'{of} are objects')} at {name}"
     pixels = {name: found.pixels for name, found in truths.items()}
     least, most = min(pixels, key=lambda name: pixels[name]), max(pixels, key=lambda name: pixels[name])
@@ -75,47 +76,46 @@ def consensus_title(metrics: Mapping[str, Any], truths: Mapping[str, Any]) -> st
 
 
 def over_what(metrics: Mapping[str, Any]) -> str:
-    """What a truth is of, and the fields it is in."""
+    """Describe the data and the fields of an estimate."""
     raters = number_of(len(metrics["raters"]), "rater") if metrics["raters"] else "unnamed raters"
     fields = ", ".join([*metrics["fields"].values(), *metrics["maps"].values()])
     return f"{number_of(metrics['images'], 'image')}, {raters}. Fields: {fields}"
 
 
 def truth_doubts(estimate: LabelTruth) -> Iterator[str]:
-    """Reasons not to use an estimated truth of objects."""
+    """Return reasons not to use an estimated truth of objects."""
     if len(estimate.raters) < FEW_RATERS:
         yield f"Fewer than {FEW_RATERS} raters can hardly be told apart: votes are right more often."
     if estimate.overturned:
         have = number_of(estimate.overturned, "has", "have")
         yield (
-            f"Do not use it: {have} another class than all their raters gave, or none: classes were probably taken "
-            "for one another."
+            f"Do not use it: {have} a class that none of their raters gave, or no class. Classes were probably "
+            "confused with each other."
         )
     if estimate.errs_together:
         yield TOO_SURE
     if not estimate.converged:
-        yield "Not settled: the estimation was ended before its numbers stood still."
+        yield "Not converged: the estimation was stopped before its values settled."
 
 
 def _how_estimated(run: TruthRun, overruled: int) -> str:
     return (
         "Who is right is estimated: the confidence of a label is the probability that it is an object of its class, "
-        f"{run.names.existence} that of any. {number_of(overruled, 'is', 'are')} decided otherwise than most of "
-        "their raters say."
+        f"{run.names.existence} that of any. {number_of(overruled, 'is', 'are')} decided against most of their raters."
     )
 
 
 def _who_stands_out(run: TruthRun) -> str:
-    """Whom the method leaves out, class by class."""
+    """Describe the raters that the method leaves out, by class."""
     outliers = run.details.outliers
     found = [", ".join(names) or "nobody" for names in outliers.values()]
     if len(run.metrics["classes"]) > 1:
         found = [f"{names} ({name})" for names, name in zip(found, outliers, strict=True)]
-    return f"Over all images stand out, and are left out: {'; '.join(found)}."
+    return f"Outlying raters over all images, who are left out: {'; '.join(found)}."
 
 
 def _object_title(raters: Sequence[str], shares: NDArray[np.float64]) -> str:
-    """Who annotated the most and the fewest of the objects, in one line."""
+    """Describe in one line the raters who annotated the most and the fewest of the objects."""
     if np.isnan(shares).all():
         return "nobody annotated an object"
     best, least = int(np.nanargmax(shares)), int(np.nanargmin(shares))
@@ -124,11 +124,11 @@ def _object_title(raters: Sequence[str], shares: NDArray[np.float64]) -> str:
 
 
 def drawn(run: TruthRun) -> Iterator[Block]:
-    """Each rater against the first consensus, as a report draws it."""
+    """Return the comparison of each rater with the first consensus, as blocks of a report."""
     raters, (name, found) = run.metrics["raters"], next(iter(run.details.truths.items()))
     before = f"Against {plain(name)}: "
     if not raters:
-        yield Text(f"{before}raters without names over the images cannot be compared", soft=True)
+        yield Text(f"{before}raters without names across images cannot be compared", soft=True)
     elif isinstance(found, CountedTruth):
         yield masks.against(found.performance, "against", before)
     else:

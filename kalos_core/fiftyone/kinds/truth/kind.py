@@ -15,13 +15,13 @@ from kalos_core.fiftyone.runs.table import Changes, Kind, Run, register
 
 Result = dict[str, CountedTruth] | ObjectTruths
 TruthRun = Run[dict[str, Any], dict[str, Any], TruthDetails, Result]
-"""Its metrics: ``fields``: truth -> its field; ``maps``: truth and what its map shows -> field; ``raters``: none where
-they have no names over the images; ``images``: how many have a truth of pixels, or somebody assigned who annotates
-objects."""
+"""A run of estimated truth. In its metrics, ``fields`` maps an estimate to its field, and ``maps`` maps an estimate
+with the content of its map to a field. ``raters`` is empty if raters have no names across images. ``images`` is the
+number of images with an estimate of pixels, or with an assigned rater for objects."""
 
 
 def _restore(changes: Changes) -> Result:
-    """Of pixels as it was stored; of objects as they are now."""
+    """Return the stored estimates of pixels, or the estimates of the current objects."""
     if changes.run.settings["of"] == "pixels":
         stored: dict[str, CountedTruth] = changes.run.details.truths
         return stored

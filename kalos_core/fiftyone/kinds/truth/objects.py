@@ -1,4 +1,4 @@
-"""The consensus of objects as labels of a data set: which raters' labels each is made of, and how many agree."""
+"""Consensus of objects as labels of a data set, with their source labels and their support."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ ObjectTruths = dict[str, InstanceConsensus]
 
 
 def match_objects(annotations: Annotations, settings: ConsensusRunSettings, pairs: Pairs | None = None) -> Agreement:
-    """Raters matched on objects as the settings of a run say."""
+    """Match raters on objects with the settings of a run."""
     how = {name: getattr(settings, name) for name in ("similarity", "threshold", "solver", "cost")}
     return agreement(annotations, **how, bootstrap=0, pairs=pairs)
 
 
 def consensus_of(matched: Agreement, settings: ConsensusRunSettings) -> ObjectTruths:
-    """The consensus at every quorum of the settings, by votes or by who is right, called after that and the quorum."""
+    """Return name -> consensus for each quorum of the settings, by votes or by a model of who is right."""
     truth = None if settings.model is None else unit_truth(matched, model=settings.model)
     return {
         f"{settings.model or 'quorum'} {quorum:g}": instance_consensus(
@@ -40,7 +40,7 @@ def consensus_of(matched: Agreement, settings: ConsensusRunSettings) -> ObjectTr
 
 
 def type_of(truths: ObjectTruths) -> LabelType:
-    """The labels that can hold them; boxes where there is none."""
+    """Return the label type for the consensus; detections if there is no object."""
     there = [found.annotations for found in truths.values() if len(found.annotations)]
     return choose_label_type(there[0], "auto") if there else LABEL_TYPES["detections"]
 
@@ -48,7 +48,7 @@ def type_of(truths: ObjectTruths) -> LabelType:
 def declared_fields(
     run_key: str, fields: Mapping[str, str], kind: LabelType, model: str | None
 ) -> dict[str, FieldArguments]:
-    """With what each path is declared. `fields`: truth -> field."""
+    """Return path -> declaration; `fields` maps an estimate to its field."""
     names = RunNames(run_key)
     own, declared = names.declared(names.match), dict[str, FieldArguments]()
     if model is not None:
@@ -63,12 +63,12 @@ def declared_fields(
 def object_documents(
     run_key: str, truths: ObjectTruths, fields: Mapping[str, str], kind: LabelType
 ) -> Iterator[tuple[str, dict[str, Document]]]:
-    """Sample id and field -> labels, of each image; no field where nobody is assigned.
+    """Iterate over sample ids with field -> labels; an image without assigned raters has no field.
 
-    The confidence of a label is the share of raters who annotated it, so that exporters write it as the score. Where
-    who is right was estimated it is the probability of the label; that of an object of whatever class is an attribute,
-    as are the raters who say otherwise. Fields of the image say how sure it is of what it is least sure of, and which
-    labels are part of no object at any quorum.
+    The confidence of a label is the share of raters who annotated it, so that exporters write it as the score. If the
+    run estimated who is right, the confidence is the probability of the label. Attributes then hold the probability of
+    an object of any class, and the raters who disagree. Sample fields hold the confidence of the least certain unit,
+    and the labels that are part of no object at any quorum.
     """
     names = RunNames(run_key)
 
@@ -94,7 +94,7 @@ def object_documents(
 
 
 def _of_images(truth: UnitTruth, found: list[InstanceConsensus], names: RunNames) -> list[Document]:
-    """What the fields of each image hold; `found`: at each quorum."""
+    """Return the sample fields of each image; `found` holds a consensus for each quorum."""
     source = found[0].source
     none = ~np.any([each.is_part for each in found], axis=0)
     left_out = by_item(source.image[none], source.id[none], len(source.images))
@@ -103,7 +103,7 @@ def _of_images(truth: UnitTruth, found: list[InstanceConsensus], names: RunNames
 
 
 def _least_sure(truth: UnitTruth, field: str) -> list[dict[str, float]]:
-    """Of each image the least probability of what a unit of it was taken for, in a field; none without a unit."""
+    """Return the field with the smallest confidence of a unit, for each image; no field without a unit."""
     least = np.full(len(truth.images), np.inf)
     np.minimum.at(least, truth.units.image, truth.estimate.confidence)
     return [{field: value} if value < np.inf else {} for value in least.tolist()]

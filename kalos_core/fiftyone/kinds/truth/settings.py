@@ -1,4 +1,4 @@
-"""What an estimate of the truth is told: of what, by which methods, and how raters are matched on objects."""
+"""Settings of an estimate of the ground truth: pixels or objects, methods, and how raters are matched on objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kalos_core.similarity.fitting import ComparedBy
 
 @dataclass(frozen=True, kw_only=True)
 class ConsensusRunSettings(Settings):
-    """How raters are matched on objects, and what becomes of the units."""
+    """Settings for matching raters on objects, and for turning units into a consensus."""
 
     similarity: ComparedBy = None
     threshold: Threshold = 0.5
@@ -33,8 +33,8 @@ class ConsensusRunSettings(Settings):
         float | Sequence[float],
         Option(
             "Quorum",
-            "Of objects: least share of the assigned raters who annotated it, one or several; with a model of who is "
-            "right the least probability that it exists. Such as 0.5, 1.",
+            "For objects: smallest share of the assigned raters who annotated it, one or several, such as 0.5, 1. With "
+            "a model of who is right, the smallest probability that it exists.",
             above=0,
             high=1,
             required=True,
@@ -45,21 +45,21 @@ class ConsensusRunSettings(Settings):
         str | None,
         Option(
             "Who is right",
-            "Of objects: estimate who is right in place of counting votes (`kalos_core.unit_truth`, which says what "
-            "that assumes). Raters answer as the model says.",
+            "For objects: estimate who is right instead of counting votes. The model says how raters answer; see "
+            "`kalos_core.unit_truth` for its assumptions.",
             choices=MODELS,
         ),
     ] = None
 
     @property
     def measure(self) -> str:
-        """The name of the similarity, once it is known."""
+        """Name of the similarity, once it is known."""
         return str(self.similarity)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TruthRunSettings(ConsensusRunSettings):
-    """How the truth is estimated, of pixels or of objects.
+    """Settings for the estimate of the ground truth, of pixels or of objects.
 
     Examples
     --------
@@ -72,10 +72,10 @@ class TruthRunSettings(ConsensusRunSettings):
         str,
         Option(
             "Truth of",
-            "What the labels are taken for.",
+            "Whether pixels or objects are estimated.",
             choices={
-                "auto": "pixels of `Segmentation` masks, objects of all other labels",
-                "pixels": "of rasterised labels those of all labels of a rater together",
+                "auto": "pixels for `Segmentation` masks, objects for all other labels",
+                "pixels": "for rasterised labels, all labels of a rater together",
                 "objects": "matched between raters",
             },
         ),
@@ -86,11 +86,11 @@ class TruthRunSettings(ConsensusRunSettings):
         bool,
         Option(
             "Maps of how sure it is",
-            "For each method of pixels two heatmaps: how likely each pixel is, and how much of it is not known.",
+            "Two heatmaps for each method of pixels: the probability and the entropy of each pixel.",
         ),
     ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class TruthRunArguments(TruthRunSettings, RunArguments):
-    """What `estimate_truth` takes."""
+    """Arguments of `estimate_truth`."""

@@ -1,4 +1,4 @@
-"""Views behind the numbers of an estimated truth: where a rater says otherwise."""
+"""Views behind the numbers of an estimated truth: labels on which a rater disagrees with it."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from kalos_core.fiftyone.runs.stored import load_metrics
 
 
 def view_of_objections(samples: Any, run_key: str, rater: str, consensus: str | None = None) -> Any:
-    """Where a rater differs from a truth of objects: only these labels, and the samples that have any.
+    """Return a view of only the labels on which a rater differs from an estimated truth of objects.
 
-    Of the truth the objects that the rater missed or gave another class; of the rater the labels that are part of no
-    object, or of one of another class. It is about the labels that the run read: those that came later are left out,
-    as are the labels of other raters.
+    Of the estimate, the view shows objects that the rater missed or gave another class. Of the rater, it shows labels
+    that are part of no object, or of an object with another class. Labels that were added after the run, and labels of
+    other raters, are left out.
 
     Parameters
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
-        Of a truth of objects that estimated who is right.
+        Key of a run on objects that estimated who is right.
     rater : str
     consensus : str, optional
-        What the run calls it, such as ``"confusion 0.5"``; by default the first.
+        Name of the estimate, such as ``"confusion 0.5"``; by default the first.
 
     Raises
     ------
     InputError
-        For a run that did not estimate who is right, or an unknown rater or truth.
+        If the run did not estimate who is right, or if the rater or the estimate is unknown.
     """
     run = load_metrics(samples, run_key, "truth")
     if not estimates(run):
@@ -49,7 +49,7 @@ def view_of_objections(samples: Any, run_key: str, rater: str, consensus: str | 
     differs = _differs(label_fields(view), run.names, fields, name, ~missed)
     if is_shared:
         differs &= F(run.selection.rater_attribute).to_string() == text(rater)
-    # labels first: they are compared with all objects
+    # filter labels first, because they are compared with all objects
     found = only_labels(view, [own, fields[name]], {own: differs, fields[name]: missed})
     others = [field for field in run.label_fields if field != own and found.has_field(field)]
     return found.exclude_fields(others) if others else found
@@ -58,7 +58,7 @@ def view_of_objections(samples: Any, run_key: str, rater: str, consensus: str | 
 def _differs(
     paths: dict[str, str], names: RunNames, fields: dict[str, str], name: str, right: ViewExpression
 ) -> ViewExpression:
-    """Whether a label was read, and is part of no object of a truth about which its rater is `right`."""
+    """Return whether a label was read and is part of no object of an estimate on which its rater is `right`."""
     objects = {truth: list_of(f"${paths[field]}") for truth, field in fields.items() if field in paths}
     read = [list_of(f"${names.left_out}"), *(_parts(of, names) for of in objects.values())]
     kept = _parts(objects[name].filter(right), names) if name in objects else ViewExpression.literal([])
@@ -67,5 +67,5 @@ def _differs(
 
 
 def _parts(objects: ViewExpression, names: RunNames) -> ViewExpression:
-    """The ids of the labels behind objects."""
+    """Return the ids of the source labels of objects."""
     return objects.map(list_of(names.match)).reduce(VALUE.extend(F()), init_val=[])

@@ -1,1 +1,1 @@
-"""Variations: every difference named on the labels, its views and what a run of it stores."""
+"""Variations: the run that names every difference on the labels, its stored results and its views."""

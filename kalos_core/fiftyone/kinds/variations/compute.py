@@ -1,4 +1,4 @@
-"""Variations on FiftyOne: every difference named and tagged on the labels."""
+"""Variations on FiftyOne: name every difference and tag it on the labels."""
 
 from __future__ import annotations
 
@@ -30,24 +30,28 @@ from kalos_core.variation import variations
 from kalos_core.variation.find import VariationSettings
 
 COUNTING = 0.5
-"""Share of the work done when findings are counted at other thresholds."""
+"""Fraction of the work completed when counting at other thresholds begins."""
 
 
 @dataclass(frozen=True)
 class VariationRunArguments(VariationRunSettings, RunArguments):
-    """What `find_variations` takes."""
+    """Arguments of `find_variations`."""
 
 
 @takes(VariationRunArguments)
 def find_variations(samples: Any, run_key: str, settings: VariationRunArguments) -> VariationRun:
     """Name every difference between raters and tag it on the labels; see `kalos_core.variations`.
 
-    Writes attributes of every label: ``<run_key>`` (its most serious variation type towards any other rater),
-    ``<run_key>_similarity`` (the least similarity to a partner, None without one) and ``<run_key>_match`` (ids of the
-    partners); and of all its findings, one towards each other rater, ``<run_key>_all`` (the types),
-    ``<run_key>_raters`` (towards whom), ``<run_key>_classes`` (what class their annotation has, "" without one) and
-    ``<run_key>_similarities``. Where they are empty, there are neither ``<run_key>_merged_by`` (who drew the whole that
-    is several annotations of another) nor ``<run_key>_missed_by`` (the raters who have nothing there).
+    The run writes these attributes on every label:
+
+    - ``<run_key>``: the most serious variation type with respect to any other rater;
+    - ``<run_key>_similarity``: the lowest similarity to a partner, None without a partner;
+    - ``<run_key>_match``: the ids of the partners;
+    - lists with an entry for each finding, one per other rater: ``<run_key>_all`` (the types), ``<run_key>_raters``
+      (the other raters), ``<run_key>_classes`` (the classes of their annotations, "" without one) and
+      ``<run_key>_similarities``;
+    - ``<run_key>_merged_by``: the raters who annotated the whole of a merged finding; absent without any;
+    - ``<run_key>_missed_by``: the raters who annotated nothing there; absent without any.
 
     Parameters
     ----------
@@ -57,12 +61,12 @@ def find_variations(samples: Any, run_key: str, settings: VariationRunArguments)
     Returns
     -------
     Run
-        Its `result` is a `Variations`; its `details` are described at `variation_details`.
+        Its `result` is a `Variations`; its `details` are described in `variation_details`.
 
     Raises
     ------
     InputError
-        For input that cannot be used; nothing is written then.
+        If the input cannot be used; nothing is written in this case.
 
     Examples
     --------

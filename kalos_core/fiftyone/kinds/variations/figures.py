@@ -1,4 +1,4 @@
-"""What is shown of variations: figures, each with its finding."""
+"""Figures of variations, each with its finding."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from kalos_core.variation import NarrowedVariations
 def figures(
     run: VariationRun, threshold: float | None = None, part: NarrowedVariations | None = None
 ) -> dict[str, Maker]:
-    """``counts``, ``shares`` and ``boundary``.
+    """Return the figures ``counts``, ``shares`` and ``boundary``.
 
-    `threshold`: the one that is selected, by default the run's own. `part`: what `narrowed_variations` left of the run;
-    the shares stay those of all, and counts of a rater's part are as this rater sees them.
+    `threshold` is the selected threshold, by default that of the run. `part` is a result of `narrowed_variations`.
+    Shares always include all findings, and counts of a part with a rater are from this rater's side.
     """
     selected = run.settings["threshold"] if threshold is None else threshold
     counts, boundary = run.metrics["counts"], run.details.boundary
@@ -35,7 +35,7 @@ def figures(
 
 
 def drawn(run: VariationRun) -> Iterator[Block]:
-    """The same as a report draws them."""
+    """Return the same figures as blocks of a report."""
     boundary, shares = run.details.boundary, run.details.shares
     yield objects.counted(run.metrics["counts"])
     yield Text(shares.reason, soft=True) if isinstance(shares, Undefined) else objects.shares_over_thresholds(shares)

@@ -1,4 +1,4 @@
-"""Variations as a kind of run: settings, stored arrays, fields of labels, and its findings within a filter."""
+"""Variations as a kind of run: settings, stored arrays, label attributes, and findings within a filter."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ from kalos_core.variation.rates import ADDITIONAL, MISSING
 from kalos_core.variation.shares import CountedAt
 
 THRESHOLDS = tuple(step / 20 for step in range(2, 19))
-"""Where findings are counted unless other thresholds are given: .1 to .9 in steps of .05."""
+"""Default thresholds at which findings are counted: 0.1 to 0.9 in steps of 0.05."""
 
 
 @dataclass(frozen=True)
 class VariationRunSettings(VariationSettings):
-    """The settings of a search for variations, and where else its findings are counted; () for nowhere."""
+    """Settings of a search for variations, and further thresholds at which findings are counted; () for none."""
 
     thresholds: CountedAt = field(default=THRESHOLDS, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
 class VariationDetails:
-    """What lies behind a search for variations; ``split_by``: how many wholes of others each rater split into parts."""
+    """Details of a search for variations; ``split_by`` counts the wholes of others that each rater split into parts."""
 
     shares: VariationShares | Undefined
     boundary: BoundaryQuality
@@ -69,7 +69,7 @@ class VariationDetails:
 
 
 def variation_metrics(result: Variations) -> dict[str, Any]:
-    """The summary of a search for variations: by type and rater, and which classes are taken for one another."""
+    """Return the summary of a search for variations: counts by type and rater, and confused classes."""
     annotations = result.annotations
     return {
         "counts": result.counts(),
@@ -84,13 +84,13 @@ def variation_metrics(result: Variations) -> dict[str, Any]:
 
 
 def variation_details(result: Variations, thresholds: Sequence[float] | NDArray[np.float64]) -> VariationDetails:
-    """What lies behind a search for variations.
+    """Compute the details of a search for variations.
 
     Parameters
     ----------
     result : Variations
     thresholds : (T,) float
-        Where findings are counted, besides at the result's own; empty for none.
+        Thresholds at which findings are counted, in addition to that of the result; empty for none.
 
     Examples
     --------
@@ -112,14 +112,14 @@ def variation_details(result: Variations, thresholds: Sequence[float] | NDArray[
 
 
 def label_values(result: Variations, names: RunNames) -> Values:
-    """Attributes of labels: what each is towards the others, in all its findings and in one word."""
+    """Return attributes of labels: all findings of each label, and its most serious variation type."""
     annotations = result.annotations
 
     def values(rows: NDArray[np.intp]) -> dict[str, list[Any]]:
         own = result.of_annotations(rows)
         owner = np.repeat(np.arange(len(rows)), np.diff(own.start))
         there = own.other >= 0
-        once = np.ones(len(owner), np.bool_)  # of several parts the first: they are of one class
+        once = np.ones(len(owner), np.bool_)  # the first of several parts, which have the same class
         once[1:] = (owner[1:] != owner[:-1]) | (own.finding[1:] != own.finding[:-1])
         finding, count = own.finding[once], np.bincount(owner[once], minlength=len(rows))
         raters = result.rater_a[finding], result.rater_b[finding]
@@ -148,7 +148,7 @@ def label_values(result: Variations, names: RunNames) -> Values:
 
 
 def _distinct(names: NDArray[np.object_], there: NDArray[np.bool_], owner: NDArray[np.intp], rows: int) -> list[Any]:
-    """Of each of some labels the names of its findings that are there, each once; None without any."""
+    """Return the distinct names of the selected findings of each label; None without any."""
     found: list[list[str] | None] = [None] * rows
     for row, name in zip(owner[there].tolist(), names[there].tolist(), strict=True):
         own = found[row] = found[row] or []
@@ -195,10 +195,10 @@ VARIATIONS: Kind[dict[str, Any], dict[str, Any], VariationDetails, Variations] =
 
 
 FINDINGS = "findings/"
-"""What the names of the arrays of findings begin with."""
+"""Prefix of the names of the arrays of findings."""
 
 OTHERS = ("annotations", "pairs")
-"""Fields of `Variations` that are stored otherwise."""
+"""Fields of `Variations` that are stored in other arrays."""
 
 
 def narrowed_variations(samples: Any, run_key: str, filter: Filter = Filter()) -> NarrowedVariations:  # noqa: B008
@@ -210,9 +210,9 @@ def narrowed_variations(samples: Any, run_key: str, filter: Filter = Filter()) -
     ----------
     samples : fiftyone.core.collections.SampleCollection
     run_key : str
-        Of a search for variations.
+        Key of a run that searched for variations.
     filter : Filter
-        Its class and its rater are names of the run.
+        Its class and its rater are names in the run.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def narrowed_variations(samples: Any, run_key: str, filter: Filter = Filter()) -
     Raises
     ------
     InputError
-        For a class or rater the run does not know.
+        If the run has no such class or rater.
     """
     run = load_metrics(samples, run_key, "variations")
     found = kept(samples, run, "findings", lambda: stored_variations(run.arrays, run.settings["similarity"]))
@@ -233,7 +233,7 @@ def narrowed_variations(samples: Any, run_key: str, filter: Filter = Filter()) -
 
 
 def stored_variations(arrays: Arrays, similarity: str) -> Variations:
-    """The findings as they were stored, without shapes and without similarities of pairs."""
+    """Return the stored findings, without shapes and without similarities of pairs."""
     nothing = np.zeros(0, np.intp)
     pairs = Pairs(nothing, nothing, np.zeros(0), similarity, TOUCHING)
     table = stored_table(arrays, with_shapes=False)

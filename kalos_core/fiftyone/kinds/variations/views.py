@@ -1,6 +1,6 @@
-"""Views behind the numbers of variations: only the labels of some findings, found by what the labels carry.
+"""Views behind the numbers of variations: only the labels of some findings, selected by attributes of the labels.
 
-Those samples first that have most of these findings; see `_counted`.
+Samples with most of these findings come first; see `_counted`.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ MERGED_TYPES = ("merged", "merged_wrong_class")
 WRONG_TYPES = ("wrong_class", "merged_wrong_class")
 ALONE = ("missing", "additional")
 DIRECTED = ("merges", "splits")
-"""Who of a merged finding a rater is: who drew the whole, or who drew the parts."""
+"""Roles of a rater in a merged finding: the one who annotated the whole, or the one who annotated the parts."""
 
 DIFFERENCES = tuple(kind for kind in VARIATION_TYPES if kind != "correct")
 
 
 def view_of_variation(samples: Any, run_key: str, kind: str, *, rater: str | None = None) -> Any:
-    """Only the labels that take part in findings of one variation type, and the samples that have any.
+    """Return a view of only the labels with findings of one variation type.
 
-    `rater`: only findings towards this rater.
+    With `rater`, only findings with respect to this rater count.
     """
     if kind not in VARIATION_TYPES:
         raise InputError(f"variation type: expected one of {', '.join(VARIATION_TYPES)}, got {kind!r}")
@@ -56,12 +56,12 @@ def view_of_findings(
     rater: str | None = None,
     category: str | None = None,
 ) -> Any:
-    """Only the labels of findings of some types, those of both sides, by default of all differences.
+    """Return a view of only the labels of findings of some types, on both sides; by default, of all differences.
 
-    `rater`: only the findings of this rater, with types as seen from there, as `Variations.counts_by_rater` has them:
-    only the rater annotated what is *additional*, only others what is *missing*; in findings of `DIRECTED` the rater
-    drew the whole (*merges*) or the parts (*splits*), which needs a rater. `category`: only findings with this class on
-    either side.
+    With `rater`, only the findings of this rater count, with types from the rater's side as in
+    `Variations.counts_by_rater`. Only the rater annotated what is *additional*, and only others what is *missing*. In
+    findings of `DIRECTED`, the rater annotated the whole (*merges*) or the parts (*splits*); these need a rater. With
+    `category`, only findings with this class on either side count.
     """
     run = load_metrics(samples, run_key, "variations")
     for kind in kinds:
@@ -73,7 +73,7 @@ def view_of_findings(
     if rater is None:
         return _only(run, _of_class(run, category, F()[0].is_in(list(kinds))))
     lookup(dict.fromkeys(run.metrics["raters"]), rater, "rater")
-    both = [kind for kind in kinds if kind not in ALONE]  # of labels of both sides
+    both = [kind for kind in kinds if kind not in ALONE]  # findings with labels on both sides
     own = _of_class(run, category, F()[0].is_in([*both, *ALONE] if "additional" in kinds else both))
     seen = F()[0].is_in([*both, *ALONE] if "missing" in kinds else both)
     others = _of_class(run, category, seen & (F()[1] == text(rater)))
@@ -81,10 +81,10 @@ def view_of_findings(
 
 
 def _of_direction(run: AnyRun, rater: str, category: str | None, *, merges: bool) -> Any:
-    """Wholes that a rater drew and their parts by others, or parts that the rater drew and the wholes of others.
+    """Return wholes by a rater with their parts by others, or parts by the rater with the wholes by others.
 
-    Of a merged finding between this rater and another, the label of the other names this rater among those who merged
-    exactly where this rater drew the whole.
+    In a merged finding between this rater and another, the label of the other names this rater in ``merged_by`` exactly
+    if this rater annotated the whole.
     """
     lookup(dict.fromkeys(run.metrics["raters"]), rater, "rater")
     is_merged, by = F()[0].is_in(MERGED_TYPES), list_of(run.names.merged_by)
@@ -96,7 +96,7 @@ def _of_direction(run: AnyRun, rater: str, category: str | None, *, merges: bool
 
 
 def _by_owner(run: AnyRun, rater: str, own: Any, others: Any) -> Any:
-    """Labels of a rater with some findings, and those of the others with other findings."""
+    """Return labels of a rater with findings `own`, and labels of the others with findings `others`."""
     if run.selection.field is not None:
         is_own = F(run.selection.rater_attribute).to_string() == text(rater)
         return _only(run, is_own.if_else(own, others))
@@ -105,7 +105,7 @@ def _by_owner(run: AnyRun, rater: str, own: Any, others: Any) -> Any:
 
 
 def _of_class(run: AnyRun, category: str | None, condition: Any) -> ViewExpression:
-    """The findings of a label that fulfil a condition, with a class on either side if one is given."""
+    """Return the findings of a label that satisfy a condition, with a class on either side if one is given."""
     found = together(run.names.all, run.names.raters, run.names.classes).filter(condition)
     if category is None:
         return found
@@ -113,18 +113,19 @@ def _of_class(run: AnyRun, category: str | None, condition: Any) -> ViewExpressi
 
 
 def view_of_confusion(samples: Any, run_key: str, category_a: str, category_b: str) -> Any:
-    """Only the labels of findings in which these two classes were taken for one another."""
+    """Return a view of only the labels of findings in which two classes were confused with each other."""
     run = load_metrics(samples, run_key, "variations")
-    either = [text(category_a), text(category_b)]  # never one twice: of a wrong class are those of two
+    either = [text(category_a), text(category_b)]  # a wrong class always involves two classes
     findings = together(run.names.all, run.names.raters, run.names.classes)
     found = findings.filter(F()[0].is_in(WRONG_TYPES) & F()[2].is_in(either))
     return _only(run, F("label").is_in(either).if_else(found, []))
 
 
 def view_of_boundary(samples: Any, run_key: str, low: float, high: float) -> Any:
-    """Only the labels of correct findings whose outlines are low <= 1 - similarity < high apart.
+    """Return a view of only the labels of correct findings with low <= 1 - similarity < high.
 
-    <= for the greatest distance that the run's threshold allows, as the last bin of `boundary_quality` has both edges.
+    The upper comparison is <= at the greatest distance that the threshold of the run allows, because the last bin of
+    `boundary_quality` includes both edges.
     """
     run = load_metrics(samples, run_key, "variations")
     distance = 1 - F()[1]
@@ -133,7 +134,7 @@ def view_of_boundary(samples: Any, run_key: str, low: float, high: float) -> Any
 
 
 def view_of_copies(samples: Any, run_key: str) -> Any:
-    """Only the labels of correct findings with the very same outline: many of them mean that labels were copied."""
+    """Return a view of only the labels of correct findings with identical outlines; many suggest copied labels."""
     return _of_correct(load_metrics(samples, run_key, "variations"), F()[1] == 1)
 
 
@@ -143,14 +144,14 @@ def _of_correct(run: AnyRun, similar: Any) -> Any:
 
 
 def view_of_merged(samples: Any, run_key: str, finding: int | None = None) -> Any:
-    """Only wholes and their parts: of all findings of `merged_findings`, or of the one with this number."""
+    """Return a view of only wholes and their parts, of all `merged_findings` or of the one with this number."""
     run = load_details(samples, run_key, "variations")
     if finding is None:
         return _only(run, together(run.names.all, run.names.raters).filter(F()[0].is_in(MERGED_TYPES)))
     found, fields = run.details.merged, run.label_fields
     if not 0 <= finding < len(found):
         raise InputError(f"finding: expected the number of a merged finding of the run {run_key!r}, got {finding!r}")
-    members: dict[str, list[str]] = {field: [] for field in fields}  # by field: one that was cloned shares its ids
+    members: dict[str, list[str]] = {field: [] for field in fields}  # by field, because cloned fields share ids
     for rater, ids in found.members(finding).items():
         members[fields[run.metrics["raters"].index(rater) if len(fields) > 1 else 0]] += ids
     view = run.view.select(found.image[finding])
@@ -158,9 +159,10 @@ def view_of_merged(samples: Any, run_key: str, finding: int | None = None) -> An
 
 
 def _only(run: AnyRun, wanted: Any, counted: Any = None) -> Any:
-    """Only the labels with wanted findings, tuples of `together`; samples with most of those counted first.
+    """Return a view of only the labels with wanted findings, samples with most counted findings first.
 
-    One expression of a label's tuples for all fields, or a mapping of field to expression.
+    `wanted` is one expression over the tuples of `together` of a label for all fields, or a mapping field ->
+    expression.
     """
     view = run.view
     each = wanted if isinstance(wanted, dict) else dict.fromkeys(run.label_fields, wanted)
@@ -173,11 +175,13 @@ def _only(run: AnyRun, wanted: Any, counted: Any = None) -> Any:
 
 
 def _counted(names: RunNames, findings: dict[str, Any], of_any: Any) -> ViewExpression:
-    """Twice the number of findings on a sample; `findings`: path of labels -> those wanted of one, `of_any`: of any.
+    """Return twice the number of findings on a sample, as an expression.
 
-    Both labels of a pair have its finding, and one label has that of an object which is missing. A whole and all of
-    its parts have theirs, which counts where it is of the whole: the label that matches several of the other rater,
-    whose own labels are those without findings towards that rater.
+    `findings` maps a path of labels to the wanted findings of one label; `of_any` is an expression for any label.
+
+    The finding of a pair is on both labels, and the finding of a missing object is on one label. A merged finding is on
+    the whole and on all parts, and is counted on the whole: the label that matches several labels of the other rater.
+    Labels of the other rater are those without findings with respect to that rater.
     """
     is_one_of_several = {
         "$and": [
@@ -207,24 +211,24 @@ def _counted(names: RunNames, findings: dict[str, Any], of_any: Any) -> ViewExpr
 
 @dataclass(frozen=True)
 class MergedFinding:
-    """Several annotations of one rater that together match one annotation of another: the parts and the whole.
+    """A merged finding: annotations of one rater (the parts) that together match one annotation of another (the whole).
 
     Parameters
     ----------
     finding : int
-        Its number in the stored run.
+        Number of the finding in the stored run.
     kind : str
         "merged" or "merged_wrong_class".
     sample_id, file : str
-        The image.
+        Id and file name of the image.
     whole_rater, whole_category : str
-        Who made one annotation, and of which class.
+        Rater and class of the whole.
     parts_rater, parts_category : str
-        Who made several, all of this class.
+        Rater and class of the parts.
     parts : int
-        How many.
+        Number of parts.
     similarity : float
-        Of the whole to the union of the parts.
+        Similarity of the whole to the union of the parts.
     """
 
     finding: int
@@ -240,7 +244,7 @@ class MergedFinding:
 
 
 def merged_findings(samples: Any, run_key: str, limit: int | None = None) -> list[MergedFinding]:
-    """The findings of a run with a whole and its parts: the most parts first, of as many the least similar first."""
+    """Return the merged findings of a run, by decreasing number of parts and then by increasing similarity."""
     run = load_details(samples, run_key, "variations")
     found: Merged = run.details.merged
     table = found.to_pandas().rename(columns={"number": "finding", "type": "kind", "image": "sample_id"})

@@ -7,24 +7,24 @@ import { Box, ButtonBase, InputBase, Typography } from "../mui";
 import { Sign } from "./decider";
 import type { Dispute, Queue } from "./records";
 
-/** A decision with its key; `found` is what a rater's annotation is towards the others. */
+/** A decision with its key; `found` describes how a rater's annotation differs from the others. */
 export type Choice = { key: string; text: string; decision: string; rater: string | null; category: string | null; found: string };
 
-/** Raters have the digits, each the same one in all disputes. */
+/** Keys of decisions; raters have digits, the same ones in all disputes. */
 const KEYS: Record<string, string> = { consensus: "c", whole: "w", parts: "p", none: "n", both: "b", guideline: "g", skip: "s" };
 
 const MOST_DIGITS = 9;
 
-/** Labels of a question have these, each the same one in all its disputes; of more labels one is typed. */
+/** Keys of the labels of a question, the same ones in all its disputes; with more labels, the label is typed. */
 const LETTERS = "qwertyzxc";
 
-/** The labels that are typed, as there are too many for a key each. */
+/** Return the labels to type, if there are too many for keys. */
 export function typedLabels({ question, decisions }: Dispute, { options }: Queue): string[] {
   const labels = decisions.includes("label") ? (options[question] ?? []) : [];
   return labels.length > LETTERS.length ? labels : [];
 }
 
-/** All that can be decided about a unit: the raters first, then what its kind allows. */
+/** Return all decisions about a unit: the raters first, then the decisions of its kind. */
 export function choicesOf(dispute: Dispute, queue: Queue): Choice[] {
   const { given, decisions, labels, question } = dispute;
   const { words, raters, options } = queue;
@@ -53,7 +53,7 @@ type ChoicesProps = {
   choices: readonly Choice[];
   queue: Queue;
   onChoose: (choice: Choice) => void;
-  /** The rater whose outline is to stand out. */
+  /** Called with the rater whose outline to highlight. */
   onPoint: (rater: string | null) => void;
 };
 
@@ -95,7 +95,7 @@ function nameOf({ rater, category, text }: Choice): string {
 
 type OtherProps = { labels: readonly string[]; field: Ref<HTMLInputElement>; onChoose: (category: string) => void; onDone: () => void };
 
-/** A label that is typed, with those that begin or go on like it below. */
+/** Input for a typed label, with completions. */
 export function OtherLabel({ labels, field, onChoose, onDone }: OtherProps) {
   const [text, setText] = useState("");
   const list = useId();

@@ -11,28 +11,28 @@ import type { Choice } from "./choices";
 import type { Desk } from "./desk";
 import type { Dispute, Queue } from "./records";
 
-/** Images that are fetched before they are shown. */
+/** Number of images to prefetch. */
 const FETCHED = 4;
 
-/** Of the crop: what is left of a window where one column holds all. */
+/** Height of the crop, so that a layout with one column fits the window. */
 const HEIGHT = "max(180px, calc(100vh - 600px))";
 
 const NAME = "kalos-who";
 
-/** Draws anew with every change of a desk. */
+/** Render again with every change of a desk. */
 export function useDesk(desk: Desk): void {
   useSyncExternalStore(desk.subscribe, () => desk.version);
 }
 
 type DeciderProps = {
   desk: Desk;
-  /** What stands in place of a dispute where there is none. */
+  /** Text without a dispute. */
   nothing: string;
-  /** Leave keys to the App that lead nowhere here. */
+  /** Whether it is next to an open sample; keys without effect are then left to the App. */
   isBeside?: boolean;
 };
 
-/** One dispute after the other: its crop, what each rater gave, and a key for all that can be decided. */
+/** Disputes one by one: the crop, the labels of each rater, and a key for each decision. */
 export function Decider({ desk, nothing, isBeside = false }: DeciderProps) {
   useDesk(desk);
   const box = useRef<HTMLDivElement>(null);
@@ -119,7 +119,7 @@ export function Decider({ desk, nothing, isBeside = false }: DeciderProps) {
   );
 }
 
-/** How many decisions are made, and whether all of them are stored. */
+/** Number of decisions made, waiting and unsaved. */
 function Progress({ desk }: { desk: Desk }) {
   const { all, decided, waiting } = desk.counts;
   const parts = [
@@ -136,7 +136,7 @@ function Progress({ desk }: { desk: Desk }) {
   );
 }
 
-/** What could not be sent, and what others decided. */
+/** Decisions that could not be sent, and decisions of others. */
 function Notices({ desk, onDone }: { desk: Desk; onDone: () => void }) {
   const count = numberOf(desk.outbox.waiting, "decision is", "decisions are");
   return (
@@ -175,7 +175,7 @@ function Seen({ dispute, queue, only, isWhole, isBeside }: SeenProps) {
   );
 }
 
-/** Outlines in the colour and the dash of their rater. */
+/** Return the outlines with the colour and dash of their rater. */
 function drawn({ outlines }: Dispute, { raters }: Queue): Outline[] {
   return outlines.map(({ label, rater, rings, points }, number) => {
     const place = raters.findIndex(([name]) => name === rater);
@@ -190,7 +190,7 @@ function drawn({ outlines }: Dispute, { raters }: Queue): Outline[] {
   });
 }
 
-/** What was decided last, by whom, and when. */
+/** The last decision, who made it, and when. */
 function Last({ dispute: { made, labels }, queue }: { dispute: Dispute; queue: Queue }) {
   if (!labels.length) return <Typography sx={{ fontSize: 13 }}>Its labels were deleted since.</Typography>;
   if (!made || made.decision === "skip") return null;
@@ -213,7 +213,7 @@ function Step({ name, sign, onClick, isOff = false }: StepProps) {
   );
 }
 
-/** A key, as it stands on the keyboard. */
+/** A key of the keyboard. */
 export function Sign({ of }: { of: string }) {
   return (
     <Box component="kbd" aria-hidden sx={{ mr: 0.5, px: 0.5, border: "1px solid", borderColor: "divider", borderRadius: 0.5,

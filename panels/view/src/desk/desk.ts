@@ -1,15 +1,15 @@
-/** What lies before whoever decides: disputes in their order, where one is, what was decided, and the way back. */
+/** State of deciding: the disputes in order, the current one, the decisions made, and undo. */
 import type { Ask } from "../ask";
 import { Outbox, SOON } from "./outbox";
 import type { Answer, Counts, Dispute, Made, Queue, State, Wanted } from "./records";
 
-/** With fewer open disputes ahead than these, more are asked for. */
+/** Fewer open disputes ahead than this trigger a request for more. */
 export const LOW = 12;
 
-/** Milliseconds after which disputes that did not come are asked for again. */
+/** Delay in milliseconds before disputes are requested again after a failure. */
 const AGAIN = 4_000;
 
-/** How far a unit is after a decision; decided after all others. */
+/** State of a unit after a decision; "decided" after all other decisions. */
 const STATES: Record<string, State> = { skip: "open", guideline: "waiting" };
 
 type Done = { id: string; state: State; made: Made | null; isSent: boolean };
@@ -21,21 +21,21 @@ export class Desk {
   counts: Counts;
   done: Done[] = [];
   notices: Notice[] = [];
-  /** Beside an open sample: only its disputes are gone through, until all are decided. */
+  /** Id of the open sample, whose disputes are shown until all are decided; null in the section. */
   scope: string | null = null;
-  /** Whether the queue was read to its end. */
+  /** Whether the queue is read completely. */
   isEnded = false;
   version = 0;
   readonly outbox: Outbox;
   private cursor: string | null;
   private isAsking = false;
-  /** Whether the next one is shown as soon as it is there. */
+  /** Whether the next dispute is shown as soon as it arrives. */
   private isHungry = false;
   private readonly answered = new WeakSet<Queue>();
   private readonly listeners = new Set<() => void>();
-  /** The panel that is open, which asks Python. */
+  /** Questions of the open panel to Python. */
   ask: Ask;
-  /** Opens a sample: beside it, the next dispute or one that is undone may be on another. */
+  /** Opens a sample; next to an open sample, the next or undone dispute may be on another one. */
   open: (sample: string, annotates?: boolean) => void = () => undefined;
 
   constructor(readonly queue: Queue, ask: Ask) {
@@ -52,7 +52,7 @@ export class Desk {
     this.answered.add(queue);
   }
 
-  /** What Python has answered since: other counts, and what others decided. */
+  /** Take a new answer of Python: counts, and decisions of others. */
   refresh(queue: Queue): void {
     if (!this.answered.has(queue) && !this.outbox.waiting) this.counts = queue.counts;
     const isKnown = this.answered.has(queue);
@@ -69,18 +69,18 @@ export class Desk {
     return this.disputes[this.place];
   }
 
-  /** Disputes that are gone through here. */
+  /** Disputes of the open sample, or all of them. */
   get here(): Dispute[] {
     return this.disputes.filter((one) => this.isHere(one));
   }
 
-  /** The images that are shown next. */
+  /** Return the images that are shown next. */
   ahead(count: number): string[] {
     const next = this.disputes.slice(this.place + 1).filter(isOpen);
     return [...new Set(next.map(({ path }) => path))].slice(0, count);
   }
 
-  /** New ones go to the end; of a known one what was decided later counts. */
+  /** Append new disputes, and update known ones if their decision is later. */
   take(disputes: readonly Dispute[]): void {
     const places = new Map(this.disputes.map(({ id }, place) => [id, place]));
     for (const dispute of disputes) {
@@ -91,7 +91,7 @@ export class Desk {
     this.change();
   }
 
-  /** Another sample is open. */
+  /** Show the disputes of a sample that was opened. */
   show(sample: string, disputes: readonly Dispute[]): void {
     const isNew = this.scope !== sample;
     this.scope = sample;
@@ -138,7 +138,7 @@ export class Desk {
     return true;
   }
 
-  /** To a dispute, also one on another sample. */
+  /** Go to a dispute, also on another sample. */
   look(id: string): void {
     this.dismiss(id);
     if (this.placeOf(id) >= 0) this.goTo(this.placeOf(id));
@@ -167,7 +167,7 @@ export class Desk {
     this.change();
   }
 
-  /** The next open one: of this sample, then behind it, then, once the queue is read to its end, from its beginning. */
+  /** Go to the next open dispute: of this sample, then later ones, then from the beginning once the queue is complete. */
   private next(from: number): void {
     const places = this.disputes.map((_, place) => place);
     const order = [...places.slice(from), ...places.slice(0, from)];
@@ -218,7 +218,7 @@ export class Desk {
       this.set(place, now.state, now.made);
       this.disputes[place] = now;
     }
-    this.note(id, `Somebody has decided about this ${this.queue.unit} meanwhile; their decision stands.`);
+    this.note(id, `Somebody has decided about this ${this.queue.unit} in the meantime; their decision was kept.`);
   }
 
   private refused(id: string, problem: string): void {
@@ -238,7 +238,7 @@ export class Desk {
     setTimeout(() => this.fill(), SOON);
   }
 
-  /** More are asked for before those that are there are used up. */
+  /** Request more disputes before the known ones are used up. */
   private fill(): void {
     const left = this.disputes.slice(this.place).filter(isOpen).length;
     if (this.isEnded || this.isAsking || left >= LOW || !this.cursor) {
@@ -263,23 +263,23 @@ function isOpen(dispute: Dispute | undefined): boolean {
   return dispute?.state === "open" && dispute.labels.length > 0;
 }
 
-/** What takes a decision back: the one before it, or that there is none. */
+/** Return the decision that undoes another: the previous one, or "skip". */
 function back(made: Made | null): Wanted {
   const { decision, rater, category, note, who } = made ?? { decision: "skip", rater: null, category: null, note: "", who: "" };
   return { decision, rater, category, note, who };
 }
 
-/** Whether something was stored beside a sample that other panels have not heard of. */
+/** Whether a decision was stored next to a sample and not yet reported to other panels. */
 let isNews = false;
 const HEARING = new Set<() => void>();
 
-/** Calls after decisions were made beside a sample that is closed now. */
+/** Register a function that is called when a sample with new decisions is closed. */
 export function afterDecisions(hear: () => void): () => void {
   HEARING.add(hear);
   return () => HEARING.delete(hear);
 }
 
-/** The sample is closed. */
+/** Report decisions after the sample is closed. */
 export function tellDecisions(): void {
   if (isNews) for (const hear of HEARING) hear();
   isNews = false;
@@ -287,7 +287,7 @@ export function tellDecisions(): void {
 
 const DESKS = new Map<string, Desk>();
 
-/** The desk of a part of a queue, as it was left: what is not stored yet and the way back stay while panels change. */
+/** Return the desk of a part of a queue; unsaved decisions and undo are kept when panels change. */
 export function deskOf(key: string, queue: Queue, ask: Ask): Desk {
   const name = JSON.stringify([key, queue.run, queue.category, queue.rater]);
   const desk = DESKS.get(name) ?? new Desk(queue, ask);
@@ -296,7 +296,7 @@ export function deskOf(key: string, queue: Queue, ask: Ask): Desk {
   return desk;
 }
 
-/** How many decisions of all desks are not stored yet. */
+/** Return the number of unsaved decisions of all desks. */
 export function unsent(): number {
   return [...DESKS.values()].reduce((sum, { outbox }) => sum + outbox.waiting, 0);
 }

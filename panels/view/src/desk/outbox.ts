@@ -1,10 +1,10 @@
-/** Decisions on their way: one a unit at a time, each with what was seen; what a lost server did not take is kept. */
+/** Decisions to send, one per unit at a time; decisions are kept while the server does not respond. */
 import { Lost } from "../ask";
 import type { Answer, Dispute, Made, Wanted } from "./records";
 
 export type Send = (dispute: Dispute, wanted: Wanted, when: string | null) => Promise<Answer>;
 
-/** What becomes of a decision. */
+/** Callbacks for the outcome of a decision. */
 export type Heard = {
   stored: (id: string, made: Made) => void;
   meanwhile: (id: string, now: Dispute | null) => void;
@@ -14,17 +14,17 @@ export type Heard = {
 
 type Entry = { dispute: Dispute; wanted: Wanted; isTried: boolean };
 
-/** Milliseconds after which what was not taken is sent again. */
+/** Delay in milliseconds before decisions are sent again. */
 export const AGAIN = 4_000;
 
-/** Milliseconds after which no answer is expected any more. */
+/** Timeout of an answer in milliseconds. */
 export const PATIENCE = 30_000;
 
-/** Milliseconds until something is sent: what is shown next is drawn before the App begins to work. */
+/** Delay in milliseconds before sending, so that the next dispute is drawn first. */
 export const SOON = 50;
 
 export class Outbox {
-  /** Why nothing can be sent, in the words of whoever failed; empty while all is well. */
+  /** Reason why nothing can be sent; empty without a problem. */
   lost = "";
   private readonly entries = new Map<string, Entry[]>();
   private readonly seen = new Map<string, string | null>();
@@ -33,7 +33,7 @@ export class Outbox {
 
   constructor(private readonly send: Send, private readonly heard: Heard) {}
 
-  /** How many decisions are not stored yet. */
+  /** Number of unsaved decisions. */
   get waiting(): number {
     return [...this.entries.values()].reduce((sum, { length }) => sum + length, 0);
   }
@@ -49,7 +49,7 @@ export class Outbox {
     setTimeout(() => void this.pump(dispute.id), SOON);
   }
 
-  /** Take the last decision about a unit back, if it was never sent. */
+  /** Remove the last decision about a unit, if it was never sent; return whether it was removed. */
   cancel(id: string): boolean {
     const own = this.entries.get(id) ?? [];
     if (own[own.length - 1]?.isTried !== false) return false;
@@ -57,7 +57,7 @@ export class Outbox {
     return true;
   }
 
-  /** What somebody else decided is known. */
+  /** Record the time of a decision by someone else that is now shown. */
   saw(id: string, when: string | null): void {
     if (!this.isWaiting(id)) this.seen.set(id, when);
   }
@@ -96,7 +96,7 @@ export class Outbox {
       this.seen.set(id, answer.made.when);
       this.heard.stored(id, answer.made);
     } else {
-      this.entries.delete(id); // what follows was decided without knowing it
+      this.entries.delete(id); // later decisions were made without knowing this one
       this.seen.set(id, answer.meanwhile?.made?.when ?? null);
       this.heard.meanwhile(id, answer.meanwhile);
     }

@@ -1,21 +1,21 @@
-/** What `panels/data/disputes.py` sends. */
+/** Records of `panels/data/disputes.py`. */
 import type { Maybe } from "../format";
 import type { Ring } from "../look/crop";
 
 export type State = "open" | "waiting" | "decided";
-/** What a rater gave, in words, and what that is towards the others; `is_against` most of them, or a tie. */
+/** The label of a rater, and its differences from the others; `is_against`: contradicts the majority, or is tied. */
 export type Given = { rater: string; text: string; found: string; is_against: boolean };
-/** `category` is the label that is right where none of the raters gave it. */
+/** A decision; `category` is the right label if no rater gave it. */
 export type Wanted = { decision: string; rater: string | null; category: string | null; note: string; who: string };
 export type Made = Wanted & { when: string | null };
 export type DisputeOutline = { label: string; rater: string; rings: Ring[]; points: Ring };
-/** A unit in dispute; without `labels` where all of them were deleted since; `fits`: in the part gone through. */
+/** A unit in dispute; `labels` is empty if all were deleted since; `fits`: is in the filtered part. */
 export type Dispute = {
   id: string;
   sample: string;
   labels: string[];
   units: number;
-  /** What was asked, of image-level labels. */
+  /** Question of image-level labels. */
   question: string;
   file: string;
   path: string;
@@ -29,7 +29,7 @@ export type Dispute = {
   fits: boolean;
 };
 export type Counts = { all: number; decided: number; waiting: number; open: number };
-/** `unit` is what is in dispute, `measure` what images are ordered by; `variations` the run that says what is found. */
+/** `unit` names what is in dispute, `measure` the order of images, and `variations` the run of the findings. */
 export type Queue = {
   run: string;
   kind: string;
@@ -39,15 +39,15 @@ export type Queue = {
   category: string | null;
   rater: string | null;
   raters: [string, string][];
-  /** Decisions as buttons say them. */
+  /** Labels of the buttons of decisions. */
   words: Record<string, string>;
-  /** Labels that can be chosen, by the question that they answer. */
+  /** Labels to choose from, by question. */
   options: Record<string, string[]>;
-  /** How many questions there are: one need not be named. */
+  /** Number of questions; a single question is not named. */
   questions: number;
   counts: Counts;
   disputes: Dispute[];
 };
 
-/** What stands after a decision, or what somebody else has decided meanwhile. */
+/** The stored decision, or the dispute as someone else has decided it in the meantime. */
 export type Answer = { made: Made } | { meanwhile: Dispute | null };

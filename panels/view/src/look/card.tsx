@@ -5,7 +5,7 @@ import { FOCUS, TWO_LINES } from "./styles";
 
 type CardProps = { title: string; action?: ReactNode; children?: ReactNode };
 
-/** A part of a section: its heading, which states the finding, what it shows, and one further step. */
+/** Part of a section: a heading that states the finding, the content, and one action. */
 export function Card({ title, action, children }: CardProps) {
   const id = useId();
   return (
@@ -28,7 +28,7 @@ export function Card({ title, action, children }: CardProps) {
 
 type FigureProps = { value: ReactNode; name: string; title?: string; onClick?: () => void };
 
-/** A number with what it counts; a click, where it leads somewhere. */
+/** A number with its noun, optionally as a button. */
 export function Figure({ value, name, title, onClick }: FigureProps) {
   const inside = (
     <>

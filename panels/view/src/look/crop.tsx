@@ -6,13 +6,13 @@ export type Ring = readonly (readonly [number, number])[];
 export type Outline = { id: string; rater: string; rings: readonly Ring[]; points?: Ring; colour: string; dash: string };
 export type Window = { x: number; y: number; width: number; height: number };
 
-/** Told apart without colours, too: those of the raters, in their order, over and over. */
+/** Dashes of raters, cyclic, so that outlines can be distinguished without colours. */
 export const DASHES = ["", "8 4", "2 3", "10 3 2 3"] as const;
 
 const LEAST_SIDE = 80;
 const MARGIN = 1.7;
 
-/** The part of an image around outlines: a square with a margin, within the image; the image where there is none. */
+/** Return the part of an image around outlines, a square with a margin within the image; without outlines, the image. */
 export function windowOf(rings: readonly Ring[], [width, height]: readonly [number, number]): Window {
   const points = rings.flat();
   if (!points.length) return { x: 0, y: 0, width, height };
@@ -33,16 +33,16 @@ type CropProps = {
   path: string;
   size: readonly [number, number];
   outlines: readonly Outline[];
-  /** What it shows, for who does not see it. */
+  /** Accessible description. */
   label: string;
-  /** Only this rater's outline stands out. */
+  /** Rater whose outline is highlighted. */
   only?: string | null;
   height?: string | number;
-  /** The whole image in place of the part. */
+  /** Whether to show the whole image. */
   isWhole?: boolean;
 };
 
-/** A part of an image with the outline of each rater; the whole image where nothing is outlined. */
+/** Part of an image with the outline of each rater; the whole image without outlines. */
 export function Crop({ path, size, outlines, label, only, height = "46vh", isWhole = false }: CropProps) {
   if (!outlines.length) {
     const contained = { width: "100%", height, objectFit: "contain", display: "block", borderRadius: 6, background: "#0003" } as const;
@@ -76,7 +76,7 @@ function OutlineOf({ outline, radius, isPale }: { outline: Outline; radius: numb
   );
 }
 
-/** Pictures that are soon shown are fetched before. */
+/** Prefetch images that are shown soon. */
 export function fetchAhead(paths: readonly string[]): void {
   for (const path of paths) new Image().src = getSampleSrc(path);
 }

@@ -18,7 +18,7 @@ type HeatProps = {
   hint?: string;
 };
 
-/** Its finding, how to read it, and its values. */
+/** Card with a matrix: its finding, how to read it, and its values. */
 export function Heat({ of, domain = [0, 1], show = alphaText, onClick, hint = "" }: HeatProps) {
   return (
     <Card title={of.title}>

@@ -6,20 +6,20 @@ import { FOCUS } from "./styles";
 
 type HistogramProps = {
   label: string;
-  /** (n + 1) ends of the bins. */
+  /** (n + 1) edges of the bins. */
   edges: readonly number[];
-  /** (n) how many are in each. */
+  /** (n) counts of the bins. */
   counts: readonly number[];
   show: (edge: number) => string;
   onClick?: (bin: number) => void;
   height?: number;
-  /** Values with a line and a name each. */
+  /** Names and values of marked lines. */
   marks?: readonly (readonly [string, Maybe])[];
 };
 
 const STROKES = ["solid", "dashed", "dotted"] as const;
 
-/** How many there are of each size; a bar is a click. */
+/** Histogram with clickable bars. */
 export function Histogram({ label, edges, counts, show, onClick, height = 120, marks = [] }: HistogramProps) {
   const [first = 0, last = 1] = [edges[0], edges[edges.length - 1]];
   const most = Math.max(1, ...counts);

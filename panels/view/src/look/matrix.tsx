@@ -8,30 +8,30 @@ type MatrixProps = {
   label: string;
   rows: readonly string[];
   columns: readonly string[];
-  /** (rows, columns); null where there is nothing to say. */
+  /** (rows, columns) values; null for an empty cell. */
   values: readonly (readonly Maybe[])[];
-  /** From pale to full. */
+  /** Values with the palest and the fullest colour. */
   domain: readonly [number, number];
   show: (value: number) => string;
   title?: (row: number, column: number) => string;
   onClick?: (row: number, column: number) => void;
 };
 
-/** Names of many columns. */
+/** Style of the names of many columns. */
 const UPRIGHT = { writingMode: "vertical-rl", transform: "rotate(180deg)", maxHeight: 90, textAlign: "left", overflow: "hidden" } as const;
 
-/** A name breaks where it has to: columns stay narrow. */
+/** Style of names, which wrap so that columns stay narrow. */
 const HEAD = { fontWeight: 500, fontSize: 12.5, lineHeight: 1.2, px: 0.25, overflowWrap: "anywhere", hyphens: "auto" } as const;
 
-/** Columns beyond which cells are small and names stand upright. */
+/** With more columns, cells are small and names are vertical. */
 const FEW = 7;
 
-/** How full the colour of a value is: 0 to 1. */
+/** Return the colour strength of a value, from 0 to 1. */
 export function strengthOf(value: number, [from, to]: readonly [number, number]): number {
   return Math.min(Math.max((value - from) / (to - from || 1), 0), 1);
 }
 
-/** Values of every two names; a cell is a click. */
+/** Matrix of values with clickable cells. */
 export function Matrix({ label, rows, columns, values, domain, show, title, onClick }: MatrixProps) {
   const isSmall = columns.length > FEW;
   const head = isSmall ? { ...HEAD, ...UPRIGHT } : { ...HEAD, minWidth: 48, maxWidth: 64 };

@@ -10,7 +10,7 @@ type MenuProps = {
   onChoose: (key: string) => void;
 };
 
-/** One of several, in a menu with its label beside it; nothing where there is no choice. */
+/** Menu with a label next to it; nothing with fewer than two entries. */
 export function Menu({ label, chosen, entries, onChoose }: MenuProps) {
   if (entries.length < 2) return null;
   return (

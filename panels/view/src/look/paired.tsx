@@ -15,7 +15,7 @@ type Measured = Record<string, string | Maybe>;
 export type PairedRecord = { title: string; over: string; classes: Measured[]; pairs: Measured[]; images: Measured[] };
 
 export type Measure = { key: string; title: string; show: (value: number) => string };
-/** What is said of the boundaries of every two raters. */
+/** Measures of the boundaries of pairs of raters. */
 export const DISTANCES: readonly Measure[] = [
   { key: "average", title: "Apart on average", show: significantText },
   { key: "hausdorff95", title: "95 % within", show: significantText },
@@ -31,14 +31,14 @@ const IMAGE: Named = [["file", "Image"]];
 type PairedProps = {
   record: PairedRecord;
   measures: readonly Measure[];
-  /** What the worst images are. */
+  /** Description of the worst images, after "Images with". */
   worst: string;
   reading: Caption;
   onWorst: () => void;
   onImage: (sample: string) => void;
 };
 
-/** What is said of every two raters: over all, by class, by pair of raters, and the worst images. */
+/** Comparison of pairs of raters: overall, by class, by pair, and the worst images. */
 export function Paired({ record, measures, worst, reading, onWorst, onImage }: PairedProps) {
   const byClass = useMemo(() => columnsOf(CLASS, measures), [measures]);
   const byPair = useMemo(() => columnsOf(PAIR, measures), [measures]);
@@ -47,12 +47,12 @@ export function Paired({ record, measures, worst, reading, onWorst, onImage }: P
   return (
     <>
       <Card title={record.title} action={<More onClick={onWorst}>in the grid</More>}>
-        <Typography color="text.secondary" sx={{ fontSize: 12.5 }}>{record.over}; of all images and raters</Typography>
+        <Typography color="text.secondary" sx={{ fontSize: 12.5 }}>{record.over}; all images and raters</Typography>
         <Reading of={reading} />
         {record.classes.length > 0 && <Sortable label="By class" rows={record.classes} columns={byClass} keyOf={keyOf} />}
-        {record.pairs.length > 0 && <Sortable label="Every two raters" rows={record.pairs} columns={byPair} keyOf={keyOf} />}
+        {record.pairs.length > 0 && <Sortable label="Pairs of raters" rows={record.pairs} columns={byPair} keyOf={keyOf} />}
       </Card>
-      <Card title={`Images with ${worst}: a row opens one`}>
+      <Card title={`Images with ${worst}: click a row to open one`}>
         <Sortable label={`Images with ${worst}`} rows={record.images} columns={byImage} keyOf={keyOf} onClick={open} />
       </Card>
     </>

@@ -6,7 +6,7 @@ import { FOCUS } from "./styles";
 /** A figure of the library, as `panels/data/figure.py` sends it. */
 export type LibraryFigure = { title: string; reading: string; formula: string; traces: unknown; layout: object };
 
-/** A plotly figure, drawn by the App's own Plotly, for what one zooms into; simple bars are drawn in React. */
+/** Plotly figure, drawn by the App's own Plotly; used for figures to zoom into, while simple bars are drawn in React. */
 export function Plot({ figure, height = 300 }: { figure: LibraryFigure; height?: number }) {
   const [explains, setExplains] = useState(false);
   const schema = useMemo(() => {

@@ -10,9 +10,9 @@ export type RankedRow = {
   name: string;
   value: Maybe;
   interval?: Interval;
-  /** What stands at the end of the row: the value, rounded. */
+  /** Rounded value at the end of the row. */
   text: string;
-  /** The exact numbers, for the hover and for who does not see the bar. */
+  /** Exact numbers, for the tooltip and for screen readers. */
   title?: string;
   colour?: string;
 };
@@ -25,7 +25,7 @@ type RankedProps = {
   names?: number;
 };
 
-/** A list in its order: a bar each, from zero, with its interval; a row is a click. */
+/** Ordered list of clickable rows, each with a bar from zero and an interval. */
 export function Ranked({ rows, domain, onClick, names = 34 }: RankedProps) {
   const line = { ...LINE, gridTemplateColumns: `minmax(64px, ${names}%) 1fr auto` };
   return (
@@ -73,7 +73,7 @@ function Line({ row, domain }: { row: RankedRow; domain: readonly [number, numbe
   );
 }
 
-/** Where a bar from zero to a value begins and how long it is, in percent of the domain. */
+/** Return the start and length of a bar from zero to a value, in percent of the domain. */
 export function spanOf(value: number, [from, to]: readonly [number, number]): { left: number; width: number } {
   const place = (at: number) => ((Math.min(Math.max(at, from), to) - from) / (to - from || 1)) * 100;
   const [zero, end] = [place(0), place(value)];

@@ -9,7 +9,7 @@ import type { Column } from "./table";
 
 export type RateName = "missing" | "additional" | "wrong_class" | "merges" | "splits";
 
-/** As `RaterRates` of the library has them: how many objects, of how many; and for every 100. */
+/** Rates as in `RaterRates` of the library: counts with totals, and rates per 100. */
 export type Rated = {
   rater: string;
   counts: Partial<Record<RateName, [number, number]>>;
@@ -18,13 +18,13 @@ export type Rated = {
 
 type About = { key: RateName; title: string; short: string; of: string };
 
-/** Rates in the order of their columns: what each says, and of what it is a share. */
+/** Rates in the order of their columns, with the meaning and the denominator of each. */
 export const RATES: readonly About[] = [
-  { key: "missing", short: "Misses", title: "Objects that most others have and this rater has not", of: "objects that most others have" },
+  { key: "missing", short: "Misses", title: "Objects that most others have and this rater does not have", of: "objects that most others have" },
   { key: "additional", short: "Adds", title: "Own labels that no other rater has", of: "own labels" },
-  { key: "wrong_class", short: "Class", title: "Own labels of another class than most others give", of: "own labels" },
-  { key: "merges", short: "Merges", title: "Own labels that are several of most others", of: "own labels" },
-  { key: "splits", short: "Splits", title: "Own labels that are parts of one of most others", of: "own labels" },
+  { key: "wrong_class", short: "Class", title: "Own labels with another class than most others give", of: "own labels" },
+  { key: "merges", short: "Merges", title: "Own labels for which most others have several", of: "own labels" },
+  { key: "splits", short: "Splits", title: "Own labels for which most others have one larger label", of: "own labels" },
 ];
 
 /** "17 of 70 objects that most others have". */
@@ -35,13 +35,13 @@ export function countsText([count, all]: [number, number], { of }: About): strin
 type RatesProps<Given extends Rated> = {
   rows: readonly Given[];
   onRate: (rater: string, kind: RateName) => void;
-  /** Columns between the names and the rates. */
+  /** Additional columns between the names and the rates. */
   before?: readonly Column<Given>[];
   onRow?: (row: Given) => void;
   isChosen?: (row: Given) => boolean;
 };
 
-/** Raters by their rates, each with its count; a rate leads to the labels behind it. */
+/** Table of raters with rates and counts; click a rate to see its labels. */
 export function RatesTable<Given extends Rated>({ rows, onRate, before = [], onRow, isChosen }: RatesProps<Given>) {
   const columns = useMemo(
     () => [nameColumn<Given>(), ...before, ...RATES.map((about) => rateColumn<Given>(about, onRate))],
@@ -82,7 +82,7 @@ function RateCell({ row: { rater, counts, rates }, about, onClick }: CellProps) 
   return (
     <ButtonBase title={title} aria-label={title} onKeyDown={(event) => event.stopPropagation()}
       onClick={(event) => {
-        event.stopPropagation(); // else it would be a click on the row, too
+        event.stopPropagation(); // else it would also click the row
         onClick();
       }}
       sx={{ ...FOCUS, display: "block", ml: "auto", px: 0.5, mx: -0.5, borderRadius: 0.5, fontSize: 13, textAlign: "right",

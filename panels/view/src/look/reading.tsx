@@ -2,10 +2,10 @@ import React, { useState } from "react";
 import { Box, Button, Typography } from "../mui";
 import { FOCUS } from "./styles";
 
-/** How to read what is below, and the formula: `Caption` of the library's figures. */
+/** How to read the content below, and its formula: `Caption` of the library's figures. */
 export type Caption = { read: string; formula: string };
 
-/** How to read what is below, in a line; the formula behind "?". */
+/** Line on how to read the content below, with the formula behind "?". */
 export function Reading({ of: { read, formula } }: { of: Caption }) {
   const [explains, setExplains] = useState(false);
   return (

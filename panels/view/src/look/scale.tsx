@@ -3,18 +3,18 @@ import { alphaText, intervalText } from "../format";
 import type { Interval, Maybe } from "../format";
 import { Box, Typography } from "../mui";
 
-/** The least alpha of each band and its name, from the top; below the last is systematic disagreement. */
+/** Lowest alpha and name of each band, from the top; values below the last band are systematic disagreement. */
 export type Bands = readonly (readonly [number, string])[];
 
 const LEAST = -0.1;
 const BELOW = "systematic disagreement";
 
-/** Where a value stands on the scale, in percent of its width. */
+/** Return the position of a value on the scale, in percent of its width. */
 export function placeOf(value: number): number {
   return ((Math.min(Math.max(value, LEAST), 1) - LEAST) / (1 - LEAST)) * 100;
 }
 
-/** The bands from the left: where each begins, how wide it is, its name. */
+/** Return the start, width and name of each band, from the left. */
 export function stripes(bands: Bands): { left: number; width: number; name: string }[] {
   const edges = [...bands].reverse();
   const all = [[LEAST, BELOW] as const, ...edges];
@@ -26,7 +26,7 @@ export function stripes(bands: Bands): { left: number; width: number; name: stri
 
 type ScaleProps = { alpha: Maybe; interval: Interval; bands: Bands };
 
-/** Alpha on the scale of its bands, with its interval. */
+/** Scale of the bands, with alpha and its interval. */
 export function Scale({ alpha, interval, bands }: ScaleProps) {
   const [low, high] = interval;
   const label = `alpha ${alphaText(alpha)} ${intervalText(interval)} on a scale from ${alphaText(LEAST, 1)} to 1`;

@@ -7,11 +7,11 @@ type SegmentedProps<Key extends string> = {
   choices: readonly (readonly [Key, string])[];
   chosen: Key;
   onChoose: (key: Key) => void;
-  /** The pointer is on a choice. */
+  /** Called when the pointer is on a choice. */
   onNear?: (key: Key) => void;
 };
 
-/** A few choices side by side, one of which is made; arrows move between them. */
+/** Radio group of a few choices side by side; arrow keys move between them. */
 export function Segmented<Key extends string>({ label, choices, chosen, onChoose, onNear }: SegmentedProps<Key>) {
   const move = (by: number) => {
     const at = choices.findIndex(([key]) => key === chosen);

@@ -2,7 +2,7 @@ import React from "react";
 import { Alert, Box, Button, Skeleton, Stack, Typography } from "../mui";
 import { FOCUS } from "./styles";
 
-/** Where something is on its way: its room is kept. */
+/** Placeholder while something loads. */
 export function Loading({ heights = [88, 52, 150, 150] }: { heights?: readonly number[] }) {
   return (
     <Stack spacing={1} role="status" aria-label="Loading">
@@ -15,7 +15,7 @@ export function Loading({ heights = [88, 52, 150, 150] }: { heights?: readonly n
 
 type Step = { label: string; onClick: () => void };
 
-/** Where there is nothing yet: what would be here, and the step that leads to it. */
+/** Placeholder for missing content: what it would show, and steps to create it. */
 export function Empty({ title, text, steps }: { title: string; text: string; steps: readonly Step[] }) {
   return (
     <Stack spacing={1.5} alignItems="flex-start" sx={{ py: 2, maxWidth: 560 }}>
@@ -30,7 +30,7 @@ export function Empty({ title, text, steps }: { title: string; text: string; ste
   );
 }
 
-/** Where something went wrong: what, and the step that tries it again. */
+/** Error message with a button to try again. */
 export function Failed({ problem, onRetry }: { problem: string; onRetry: () => void }) {
   return (
     <Alert severity="error" action={<Button color="inherit" size="small" onClick={onRetry} sx={FOCUS}>Try again</Button>}>

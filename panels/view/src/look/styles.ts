@@ -1,11 +1,11 @@
 import type { SxProps, Theme } from "../mui";
 
-/** The focus of the keyboard is seen on everything that can be clicked. */
+/** Visible keyboard focus of everything clickable. */
 export const FOCUS = {
   "&:focus-visible": { outline: "2px solid var(--fo-palette-primary-main)", outlineOffset: 1 },
 } as const;
 
-/** A row of a list or a table that is a click. */
+/** Clickable row of a list or a table. */
 export const ROW: SxProps<Theme> = {
   ...FOCUS,
   width: "100%",
@@ -14,17 +14,17 @@ export const ROW: SxProps<Theme> = {
   "&:hover": { bgcolor: "action.hover" },
 };
 
-/** Digits of one width, so that numbers below one another can be compared. */
+/** Digits of equal width, so that numbers in a column can be compared. */
 export const NUMBERS = { fontVariantNumeric: "tabular-nums" } as const;
 
-/** Cards side by side, as many as there is room for. */
+/** Grid with as many cards side by side as fit. */
 export const grid = (least: number): SxProps<Theme> => ({
   display: "grid",
   gap: 1,
   gridTemplateColumns: `repeat(auto-fit, minmax(min(${least}px, 100%), 1fr))`,
 });
 
-/** At most two lines; the whole has to stand in the hover. */
+/** At most two lines of text; add a tooltip with the full text. */
 export const TWO_LINES = {
   display: "-webkit-box",
   WebkitLineClamp: 2,

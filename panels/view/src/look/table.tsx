@@ -7,7 +7,7 @@ export type Column<Row> = {
   key: string;
   title: string;
   show: (row: Row) => ReactNode;
-  /** What the column is sorted by; without it, it cannot be. */
+  /** Sort key; without it, the column cannot be sorted. */
   by?: (row: Row) => number | string | null;
   isNumber?: boolean;
   hover?: string;
@@ -15,7 +15,7 @@ export type Column<Row> = {
 
 export type Order = { key: string; descending: boolean };
 
-/** Rows in the order of a column, what is undefined last, equal ones as they were. */
+/** Return rows sorted by a column, undefined values last; the sort is stable. */
 export function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], order: Order | null): readonly Row[] {
   const by = columns.find(({ key }) => key === order?.key)?.by;
   if (!by || !order) return rows;
@@ -36,11 +36,11 @@ type SortableProps<Row> = {
   keyOf: (row: Row) => string;
   onClick?: (row: Row) => void;
   first?: Order;
-  /** The row whose further numbers stand beside the table. */
+  /** Whether a row is the one with details next to the table. */
   isChosen?: (row: Row) => boolean;
 };
 
-/** A table that can be sorted by a column; a row is a click, and so is Enter on it. */
+/** Sortable table; rows are clickable, also with Enter. */
 export function Sortable<Row>({ label, rows, columns, keyOf, onClick, first, isChosen }: SortableProps<Row>) {
   const [order, setOrder] = useState<Order | null>(first ?? null);
   const turn = (key: string) =>
@@ -77,7 +77,7 @@ export function Sortable<Row>({ label, rows, columns, keyOf, onClick, first, isC
   );
 }
 
-/** What makes a row of a table a click, for the mouse and for the keyboard. */
+/** Return props that make a row clickable, with the mouse and the keyboard. */
 function clickable(onClick: () => void) {
   return {
     hover: true,

@@ -5,12 +5,12 @@ import type { Maybe } from "../format";
 import { Box, ButtonBase } from "../mui";
 import { FOCUS } from "./styles";
 
-/** An image with its alpha, as `ImageRow` of the bridge has it. */
+/** An image with its alpha, as in `ImageRow` of the bridge. */
 export type RatedImage = { sample_id: string; file: string; alpha: Maybe; labels: number; path: string };
 
 type ThumbnailProps = { image: RatedImage; onClick: () => void; height?: number };
 
-/** A small image with its alpha in the corner; a click. */
+/** Clickable thumbnail with its alpha in the corner. */
 export function Thumbnail({ image: { file, alpha, labels, path }, onClick, height = 44 }: ThumbnailProps) {
   const about = `${plain(file)}: alpha ${alphaText(alpha)}, ${numberOf(labels, "label")}`;
   return (

@@ -5,11 +5,11 @@ import { FOCUS } from "./styles";
 import { Sortable } from "./table";
 
 type WideProps<Row> = ComponentProps<typeof Sortable<Row>> & {
-  /** Columns that are shown at first. */
+  /** Number of columns that are shown at first. */
   least: number;
 };
 
-/** A table of more columns than a narrow panel has room for: the others are there for who asks. */
+/** Table for narrow panels, which hides further columns behind a button. */
 export function Wide<Row>({ least, columns, ...more }: WideProps<Row>) {
   const [shows, setShows] = useState(false);
   if (columns.length <= least) return <Sortable columns={columns} {...more} />;

@@ -1,4 +1,4 @@
-/** What stands above a section, or in its place. */
+/** Messages above a section, or in its place. */
 import React from "react";
 import { useAsking } from "../ask";
 import { numberOf } from "../format";
@@ -6,14 +6,14 @@ import { Empty } from "../look/states";
 import { Alert } from "../mui";
 import type { Invitation } from "../records";
 
-/** How many images are not as they were when the run was made. */
+/** Warning about images that were changed since the run. */
 export function Changed({ changed }: { changed: number }) {
   if (!changed) return null;
   const text = numberOf(changed, "image was", "images were");
   return <Alert severity="warning" sx={{ mb: 1, py: 0 }}>{text} edited or deleted since this run: make a new one.</Alert>;
 }
 
-/** There is no run yet: what one would say, and the form that makes it. */
+/** Invitation without a run: what the run would show, and the form that makes it. */
 export function Invited({ title, text, operator, label }: Invitation) {
   const ask = useAsking();
   return <Empty title={title} text={text} steps={[{ label, onClick: () => void ask("prompt", { operator }) }]} />;

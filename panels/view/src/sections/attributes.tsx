@@ -27,8 +27,8 @@ type AttributesProps = { attributes: Attribute[]; act: (click: string, given?: o
 
 const READING = {
   read:
-    "Of objects to which two raters or more gave the attribute. Values that are near count as nearly alike where they are " +
-    "numbers or have an order.",
+    "Objects to which at least two raters gave the attribute. Close values count as nearly equal if they are numbers or " +
+    "have an order.",
   formula:
     "α: Krippendorff's, ordinal for numbers and nominal for text unless the run says otherwise. AC: Gwet's AC1 for nominal " +
     "values, else AC2 with quadratic weights; Conger's κ likewise. 95 % intervals over images.",
@@ -39,12 +39,12 @@ export function Attributes({ attributes, act }: AttributesProps) {
   const [named, setNamed] = useState<string | null>(null);
   const chosen = attributes.find(({ name }) => name === named) ?? attributes[0];
   if (!chosen) {
-    const text = "Agreement compared no attributes. Where labels have some, such as a malignancy or an occlusion, a new run with Attributes chosen says how far raters agree on them.";
+    const text = "Agreement compared no attributes. If labels have attributes, such as malignancy or occlusion, select Attributes in a new run to see how much raters agree on them.";
     return <Empty title="Do raters agree on more than the class?" text={text} steps={[{ label: "Compare attributes", onClick: () => act("agree") }]} />;
   }
   return (
     <>
-      <Card title="Attributes, the least agreed first; of all images">
+      <Card title="Attributes of all images, lowest agreement first">
         <Reading of={READING} />
         <Sortable label="Attributes" rows={attributes} columns={COLUMNS} keyOf={({ name }) => name}
           onClick={({ name }) => setNamed(name)} isChosen={({ name }) => name === chosen.name} />
@@ -78,7 +78,7 @@ const COLUMNS: Column<Attribute>[] = [
 const IMAGES: Column<Said>[] = [
   { key: "file", title: "Image", by: ({ file }) => file, show: ({ file }) => <Name of={file} /> },
   { key: "category", title: "Class", by: ({ category }) => category, show: ({ category }) => <Name of={category} /> },
-  { key: "values", title: "What raters say", show: ({ values }) => Object.entries(values).map(([rater, value]) => `${plain(rater)} ${plain(String(value))}`).join(", ") },
+  { key: "values", title: "Values of raters", show: ({ values }) => Object.entries(values).map(([rater, value]) => `${plain(rater)} ${plain(String(value))}`).join(", ") },
 ];
 
 function Small({ children }: { children: string }) {

@@ -39,7 +39,7 @@ type Checks = { head: Head; caveat: string; criteria: { criterion: string; findi
 type Sent = Shown<"Interval", Intervals> | Shown<"Subsets", Subsets> | Shown<"Raters", Pairs> | Shown<"Checks", Checks>;
 type Acts = Pick<SectionProps<Sent>, "act">;
 
-/** How far any model can get, given how the raters differ. */
+/** Highest mAP to expect from any model, given how the raters differ. */
 export function Ceiling(props: SectionProps<Sent>) {
   return (
     <Paged section="Ceiling" of={props}>
@@ -83,12 +83,12 @@ function IntervalPage({ of: { parts, models, typed }, act, choose }: { of: Inter
     title: whole.reason || [
       whole.low == null ? "" : `95 %: ${pointsText(whole.low)} to ${pointsText(whole.high)}`,
       numberOf(images, "image"),
-      size == null ? "" : `subsets of ${countText(size)}: ${pointsText(mean)} in the mean`,
+      size == null ? "" : `subsets of ${countText(size)}: mean ${pointsText(mean)}`,
     ].filter(Boolean).join("; "),
   }));
   return (
     <>
-      <Card title="mAP that raters reach against one another, of all images and of each tag: click one to see its images">
+      <Card title="mAP of raters against one another, for all images and for each tag: click one to see its images">
         <Ranked rows={rows} domain={[0, 1]} onClick={(place) => act("images", place === "0" ? {} : { tag: parts[Number(place)]?.name })} />
       </Card>
       <Models models={models} typed={typed} choose={choose} />
@@ -138,7 +138,7 @@ function SubsetsPage({ of: { figures, summary, pools, pool }, choose }: { of: Su
   ];
   return (
     <>
-      <Menu label="One line over several data sets" chosen={pool} entries={pools.map((one) => [one, one] as const)}
+      <Menu label="Fit one line to several data sets" chosen={pool} entries={pools.map((one) => [one, one] as const)}
         onChoose={(one) => choose({ pool: one })} />
       {figures.map((figure) => <Plot key={figure.reading} figure={figure} height={280} />)}
       <Card title="Over the subsets; label convergence in bold">

@@ -27,7 +27,7 @@ type Props = SectionProps<Sent>;
 type Page = "agreement" | "confusions";
 const PAGES: readonly (readonly [Page, string])[] = [["agreement", "Agreement"], ["confusions", "Confusions"]];
 
-/** Which classes the raters agree on least, and which they take for one another. */
+/** Classes with the lowest agreement, and confused classes. */
 export function Classes(props: Props) {
   const [page, setPage] = useState<Page>("agreement");
   return (
@@ -50,7 +50,7 @@ function Agreement({ record: { title, caption, classes, undefined: without }, ac
         {without > 0 && <Typography color="text.secondary" sx={{ fontSize: 12.5 }}>{numberOf(without, "class has", "classes have")} no alpha.</Typography>}
       </Card>
       {others.length > 0 && (
-        <Card title="On too few images to be compared with the others">
+        <Card title="Classes on too few images to compare">
           <Ranked rows={others.map(rowOf)} domain={domainOf(classes)} onClick={onClick} />
         </Card>
       )}
@@ -66,7 +66,7 @@ function rowOf(one: RankedClass) {
 
 function Confusions({ record: { confused }, act }: Props) {
   if (!confused) {
-    const text = "A search for differences says which classes raters give to the same object, and who gives which.";
+    const text = "A search for differences shows which different classes raters give to the same object.";
     return <Empty title="No differences were searched for" text={text} steps={[{ label: "Find differences", onClick: () => act("find") }]} />;
   }
   const { title, classes, counts, rows } = confused;
@@ -83,7 +83,7 @@ function Confusions({ record: { confused }, act }: Props) {
         </Box>
       </Card>
       {rows.length > 0 && (
-        <Card title="Which rater says what: a row leads to the labels">
+        <Card title="Classes by rater: click a row to see the labels">
           <Sortable label="Two classes for one object" rows={rows} columns={COLUMNS} keyOf={keyOf}
             onClick={({ first, second }) => act("confusion", { classes: [first, second] })} />
         </Card>
@@ -102,7 +102,7 @@ const COLUMNS: Column<Confusion>[] = [
   { key: "count", title: "Findings", by: ({ count }) => count, show: ({ count }) => countText(count), isNumber: true },
 ];
 
-/** A class, and who gave it how often. */
+/** A class, and how often each rater gave it. */
 function Given({ name, by }: { name: string; by: By }) {
   const raters = by.map(([rater, count]) => `${plain(rater)} ${countText(count)}`).join(", ");
   return (

@@ -11,13 +11,13 @@ import { FOCUS } from "../look/styles";
 import { Alert, Box, Button, Stack, Typography } from "../mui";
 import type { SectionProps } from "./section";
 
-/** What `panels/data/decide.py` sends. */
+/** Records of `panels/data/decide.py`. */
 export type DecideRecord = { queue: Queue; runs: [string, string][] };
 type Trained = { run: string; rater: string; gave: string; decided: string; count: number; units: number; rate: number; labels: string[] };
 type Question = { run: string; note: string; who: string; when: string; labels: string[] };
 type Result = { operator: string; run: string; of: string; label: string; use: string };
 
-/** The queue of disputes, one after the other. */
+/** Queue of disputes, one by one. */
 export function Decide({ record, frame, filter, act }: SectionProps<DecideRecord>) {
   const ask = useAsking();
   const [queue, setQueue] = useState(record.queue);
@@ -63,16 +63,16 @@ const TRAINING: Column<Trained>[] = [
   { key: "gave", title: "Gave", show: (row) => row.gave, by: (row) => row.gave },
   { key: "decided", title: "Decided", show: (row) => row.decided, by: (row) => row.decided },
   { key: "count", title: "How often", show: (row) => `${countText(row.count)} of ${countText(row.units)}`, by: (row) => row.count, isNumber: true },
-  { key: "rate", title: "Of theirs", show: (row) => percentText(row.rate), by: (row) => row.rate, isNumber: true },
+  { key: "rate", title: "Share", show: (row) => percentText(row.rate), by: (row) => row.rate, isNumber: true },
 ];
 
-/** Who was decided against, on what. */
+/** Labels of raters that were overruled by decisions. */
 export function Training({ record, act }: SectionProps<Trained[]>) {
-  if (!record.length) return <Typography>Nobody was decided against yet.</Typography>;
+  if (!record.length) return <Typography>No rater was overruled yet.</Typography>;
   const show = ({ run, labels, rater, gave }: Trained) =>
-    act("units", { run, labels, text: `images where ${rater} gave ${gave} and it was decided otherwise` });
+    act("units", { run, labels, text: `images where ${rater} gave ${gave} and was overruled` });
   const keyOf = ({ run, rater, gave, decided }: Trained) => JSON.stringify([run, rater, gave, decided]);
-  return <Sortable label="Who was decided against, on what" rows={record} columns={TRAINING} keyOf={keyOf} onClick={show} />;
+  return <Sortable label="Overruled raters" rows={record} columns={TRAINING} keyOf={keyOf} onClick={show} />;
 }
 
 const QUESTIONS: Column<Question>[] = [
@@ -81,7 +81,7 @@ const QUESTIONS: Column<Question>[] = [
   { key: "when", title: "When", show: ({ when }) => when, by: ({ when }) => when },
 ];
 
-/** What the guideline must say. */
+/** Questions to the annotation guideline. */
 export function Guideline({ record: { rows, markdown }, act }: SectionProps<{ rows: Question[]; markdown: string }>) {
   if (!rows.length) {
     return <Typography>No question yet: “The guideline must say” asks one, with your note.</Typography>;
@@ -99,7 +99,7 @@ export function Guideline({ record: { rows, markdown }, act }: SectionProps<{ ro
   );
 }
 
-/** What goes on with the decisions: forms of operators. */
+/** Next steps with the decisions: forms of operators. */
 export function Results({ record, act }: SectionProps<Result[]>) {
   const isOne = new Set(record.map(({ run }) => run)).size === 1;
   return (

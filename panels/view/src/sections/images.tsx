@@ -27,7 +27,7 @@ type Sent = {
 };
 type Props = SectionProps<Sent>;
 
-/** How alpha is distributed over images, and those with the least of it. */
+/** Distribution of alpha over images, and the images with the lowest alpha. */
 export function Images(props: Props) {
   return (
     <Stack spacing={1}>

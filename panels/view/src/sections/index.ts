@@ -1,4 +1,4 @@
-/** Name of a section, as in `panels/table.py`, and what draws it. */
+/** Name of a section, as in `panels/table.py` -> its component. */
 import { Ceiling } from "./ceiling";
 import { Classes } from "./classes";
 import { Decide, Guideline, Results, Training } from "./decide";

@@ -43,7 +43,7 @@ type Images = {
 type Sent = Shown<"Raters", Raters> | Shown<"Images", Images> | Shown<"Boundaries" | "Divisions", (PairedRecord & { caption: Caption }) | null>;
 type Acts = Pick<SectionProps<Sent>, "act">;
 
-/** How far raters agree about pixels, who stands out, and on which images. */
+/** Agreement of raters about pixels, outlying raters, and images with low agreement. */
 export function Masks(props: SectionProps<Sent>) {
   return (
     <Paged section="Masks" of={props}>
@@ -58,13 +58,13 @@ export function Masks(props: SectionProps<Sent>) {
 
 const three = (value: number) => alphaText(value, 3);
 
-/** What is known of a rater against a consensus of pixels. */
+/** Measures of a rater against a consensus of pixels: key, title, tooltip. */
 export const SHARES: readonly (readonly [string, string, string])[] = [
-  ["sensitivity", "Finds", "Share of what is true that they marked (sensitivity)"],
-  ["ppv", "Is right", "Share of what they marked that is true (positive predictive value)"],
+  ["sensitivity", "Finds", "Share of true pixels that they marked (sensitivity)"],
+  ["ppv", "Is right", "Share of their marked pixels that are true (positive predictive value)"],
   ["kappa", "Beyond chance (κ)", "Agreement with the consensus beyond chance"],
-  ["specificity", "Leaves out rightly", "Share of what is not true that they left unmarked (specificity)"],
-  ["npv", "Rightly unmarked", "Share of what they left unmarked that is not true (negative predictive value)"],
+  ["specificity", "Leaves out rightly", "Share of false pixels that they left unmarked (specificity)"],
+  ["npv", "Rightly unmarked", "Share of their unmarked pixels that are false (negative predictive value)"],
 ];
 
 export function shareColumns<Row>(of: (row: Row) => Shares, shown = SHARES): Column<Row>[] {
@@ -96,7 +96,7 @@ function RatersPage({ of, act, choose }: { of: Raters } & Acts & Chooses) {
           <Wide least={5} label="Raters" rows={of.raters} columns={RATERS} keyOf={({ name }) => name} onClick={({ name }) => act("rater", { name })}
             first={{ key: "apart", descending: true }} />
         </Card>
-      ) : <Note>Raters without names over the images cannot stand out: see Images.</Note>}
+      ) : <Note>Raters without names across images cannot be compared; see Images.</Note>}
       {of.tree && <Plot figure={of.tree} height={260} />}
     </Stack>
   );
@@ -124,22 +124,22 @@ function ImagesPage({ of, act, choose }: { of: Images } & Acts & Chooses) {
 
 type How = { name: string; worst: string; click: string; missing: string; measures: readonly Measure[] };
 
-/** Page -> how every two raters are compared; `missing` is said of a run that did not. */
+/** Page -> comparison of pairs of raters; `missing` is shown for a run without it. */
 const PAIRED: Record<"Boundaries" | "Divisions", How> = {
   Boundaries: {
     name: "boundaries",
-    worst: "boundaries furthest apart",
+    worst: "the largest boundary distances",
     click: "furthest",
-    missing: "How far the outlines of every two raters are apart, in pixels, by pair of raters, class and image: a new run with Compare boundaries switched on has it.",
+    missing: "Select Compare boundaries in a new run to see boundary distances in pixels, by pair of raters, class and image.",
     measures: DISTANCES,
   },
   Divisions: {
     name: "divisions",
-    worst: "divisions least alike",
+    worst: "the least similar divisions",
     click: "least_alike",
-    missing: "How alike every two raters divide images into regions, whatever these are called, by pair of raters and image: a new run with Compare divisions into regions switched on has it.",
+    missing: "Select Compare divisions into regions in a new run to see how similar segmentations are, ignoring region names, by pair of raters and image.",
     measures: [
-      { key: "adjusted_rand", title: "Alike (adjusted Rand)", show: alphaText },
+      { key: "adjusted_rand", title: "Similarity (adjusted Rand)", show: alphaText },
       { key: "variation_of_information", title: "Unknown (bits)", show: significantText },
       { key: "covering", title: "Covered", show: percentText },
     ],

@@ -44,7 +44,7 @@ type Sent =
   | Shown<"Used", Used>;
 type Acts = Pick<SectionProps<Sent>, "act">;
 
-/** What synthetic raters changed, and whether they differ as the real ones do. */
+/** Changes by synthetic raters, and whether these raters differ as the real ones do. */
 export function Noise(props: SectionProps<Sent>) {
   return (
     <Paged section="Noise" of={props}>
@@ -62,7 +62,7 @@ export function Noise(props: SectionProps<Sent>) {
   );
 }
 
-/** Columns of texts that the library wrote. */
+/** Columns of text from the library. */
 function texts(titles: Record<string, string>): Column<Row>[] {
   return Object.entries(titles).map(([key, title]) => nameColumn(key, title, (row) => row[key] ?? ""));
 }
@@ -93,10 +93,10 @@ function EventsPage({ of, act }: { of: Events } & Acts) {
         <StepButton onClick={() => act("again")}>New run</StepButton>
         {of.images > 0 && <StepButton onClick={() => act("changed")}>Most events first</StepButton>}
       </Stack>
-      <Card title="Events: click a number to see those labels, and the reference's they come from">
+      <Card title="Events: click a number to see these labels, and their originals in the reference">
         <Sortable label="Events" rows={of.events} columns={columns} keyOf={({ kind }) => kind} />
       </Card>
-      <Card title="Stages in their order: click a row to see those labels">
+      <Card title="Stages in order: click a row to see these labels">
         <Sortable label="Stages" rows={of.rows} columns={STAGES} keyOf={keyOf}
           onClick={(row) => act("stage", { name: of.stages[of.rows.indexOf(row)] })} />
       </Card>
@@ -104,7 +104,7 @@ function EventsPage({ of, act }: { of: Events } & Acts) {
   );
 }
 
-/** A number that leads to what it counts. */
+/** A count, as a button that shows what it counts. */
 function CountButton({ count, label, onClick }: { count: number; label: string; onClick: () => void }) {
   if (!count) return <>0</>;
   return (
@@ -169,7 +169,7 @@ function LossPage({ of: { figure, rows } }: { of: Loss }) {
   return (
     <Stack spacing={1}>
       <Plot figure={figure} height={260} />
-      <Card title="Changes that came too late, beside the paper's Table 3">
+      <Card title="Changes that came too late, compared with Table 3 of the paper">
         <Sortable label="Changes that came too late" rows={rows} columns={LOSSES} keyOf={keyOf} />
       </Card>
     </Stack>
@@ -181,12 +181,12 @@ const ORIGINS = texts({ distribution: "Distribution", source: "From", reason: "W
 function UsedPage({ of: { facts, origins } }: { of: Used }) {
   return (
     <Stack spacing={1}>
-      <Card title="What the synthetic raters were made with">
+      <Card title="Settings of the synthetic raters">
         {Object.entries(facts).map(([name, value]) => (
           <Box key={name} sx={{ fontSize: 13 }}><Box component="span" color="text.secondary">{name}: </Box>{plain(value)}</Box>
         ))}
       </Card>
-      <Card title="Where each distribution of the model is from">
+      <Card title="Origin of each distribution of the model">
         <Sortable label="Distributions" rows={origins} columns={ORIGINS} keyOf={keyOf} />
       </Card>
     </Stack>

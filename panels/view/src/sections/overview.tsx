@@ -38,22 +38,22 @@ export type OverviewRecord = {
 };
 type Props = SectionProps<OverviewRecord>;
 
-/** What raters do more often than the others, a line each: as many as there is room for. */
+/** Most habits of raters to show, one per line. */
 const MOST_HABITS = 2;
-/** `panels/data/sentences.py`: where no objects are. */
+/** `panels/data/sentences.py`: overview without objects. */
 type Said = { said: { text: string; leads_to: string }[] };
 
-/** How good the labels are, who and what is the problem, and what to do next, on one screen. */
+/** Overview on one screen: the quality of the labels, the main problems, and the next steps. */
 export function Overview(props: SectionProps<OverviewRecord | Said>) {
   const { record } = props;
   return "said" in record ? <Sentences {...props} record={record} /> : <Dashboard {...props} record={record} />;
 }
 
-/** What matters about image-level labels and masks; each sentence leads to what it is of. */
+/** Key findings about image-level labels and masks; each sentence links to its section. */
 function Sentences({ record: { said }, frame, go }: SectionProps<Said>) {
   const shown = new Set(frame.sections.map(({ name }) => name));
   return (
-    <Card title="What matters">
+    <Card title="Key findings">
       <Stack alignItems="stretch">
         {said.map(({ text, leads_to }) =>
           shown.has(leads_to) ? <Step key={text} onClick={() => go(leads_to)}>{text}</Step>
@@ -144,7 +144,7 @@ function Furthest({ record: { furthest, sentences }, frame, act, go }: Props) {
 function Hardest({ record: { hardest, sentences }, act, go }: Props) {
   if (!hardest.length) return null;
   return (
-    <Card title={sentences.Classes ?? "Classes, each on too few images to call one the hardest"} action={<More onClick={() => go("Classes")}>all</More>}>
+    <Card title={sentences.Classes ?? "Classes (too few images to rank them)"} action={<More onClick={() => go("Classes")}>all</More>}>
       <Ranked rows={hardest.map((one) => ofAlpha(one))} domain={domainOf(hardest)} onClick={(name) => act("category", { name })} />
     </Card>
   );
@@ -153,7 +153,7 @@ function Hardest({ record: { hardest, sentences }, act, go }: Props) {
 function NextSteps({ record, act, go }: Props) {
   const { ceiling, advice, changed, disputes, sentences } = record;
   return (
-    <Card title="What follows">
+    <Card title="Next steps">
       <Stack alignItems="stretch">
         {disputes.open > 0 && <Step onClick={() => go("Decide")}>{sentences.Decide}</Step>}
         {ceiling && <Step onClick={() => go("Ceiling")} title={ceiling.route}>{ceilingText(ceiling)}</Step>}

@@ -12,17 +12,17 @@ import type { Choice, SectionProps } from "./section";
 export type Shown<Page extends string, Record> = { pages: Page[]; page: Page; shown: Record };
 type AnyPage = Shown<string, unknown>;
 
-/** What a page gets besides what its section gets. */
+/** Additional props of a page. */
 export type Chooses = {
-  /** Ask anew with this, too. */
+  /** Ask again with a further choice. */
   choose: (next: Choice) => void;
 };
 
-/** The record of a section, asked for again with what is chosen; at once where it was asked before. */
+/** Record of a section for the current choices; a known answer is shown at once. */
 function useGiven<Sent extends AnyPage>(section: string, { record, frame, filter, pages }: SectionProps<Sent>) {
   const ask = useAsking();
   const at = JSON.stringify([frame.dataset, frame.analysis, section]);
-  const [given, setGiven] = useState<Choice | null>(pages.get(at)?.given ?? null); // nothing is chosen yet
+  const [given, setGiven] = useState<Choice | null>(pages.get(at)?.given ?? null); // null: nothing is chosen
   const [answer, setAnswer] = useState<SectionAnswer | null>(pages.get(at)?.answer ?? null);
   const [problem, setProblem] = useState("");
   const latest = useRef(0);
@@ -52,7 +52,7 @@ type PagedProps<Sent> = {
   children: (props: SectionProps<Sent> & Chooses) => ReactNode;
 };
 
-/** The pages of a section in one bar, and the one that is chosen. */
+/** Bar with the pages of a section, and the chosen page. */
 export function Paged<Sent extends AnyPage>({ section, of, children }: PagedProps<Sent>) {
   const { answer, given, problem, choose } = useGiven(section, of);
   const record = answer?.record ? (answer.record as Sent) : of.record;
@@ -73,7 +73,7 @@ export function Paged<Sent extends AnyPage>({ section, of, children }: PagedProp
   );
 }
 
-/** Names that are chosen from, as entries of a menu. */
+/** Return names as entries of a menu. */
 export function entriesOf(names: readonly string[]): (readonly [string, string])[] {
   return names.map((name) => [name, plain(name)] as const);
 }

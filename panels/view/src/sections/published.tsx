@@ -13,13 +13,13 @@ type Sent = { scale: LibraryFigure; rows: Row[] };
 
 const COLUMNS: Column<Row>[] = [
   { key: "dataset", title: "Data set", show: (row) => row.dataset, by: (row) => row.dataset },
-  { key: "task", title: "Of what", show: (row) => row.task, by: (row) => row.task },
+  { key: "task", title: "Task", show: (row) => row.task, by: (row) => row.task },
   { key: "alpha", title: "α", show: (row) => alphaText(row.alpha, 3), by: (row) => row.alpha, isNumber: true },
   { key: "configuration", title: "Configuration", show: (row) => [row.configuration, row.note].join(" ").trim() },
   { key: "source", title: "Source", show: (row) => row.source, by: (row) => row.source },
 ];
 
-/** This alpha beside published ones, those of the same similarity first. */
+/** This alpha compared with published ones, those with the same similarity first. */
 export function Published({ record: { scale, rows } }: SectionProps<Sent>) {
   const keyOf = (row: Row) => [row.dataset, row.task, row.configuration, row.source, row.alpha].join("|");
   return (

@@ -20,7 +20,7 @@ import { entriesOf, Paged } from "./paged";
 import type { Chooses, Shown } from "./paged";
 import type { SectionProps } from "./section";
 
-/** Sent by `panels/data/questions.py`; `spa` is how likely two raters answer alike, doubtful where `spa_flat` is given. */
+/** Sent by `panels/data/questions.py`; `spa` is the probability of agreement, doubtful if `spa_flat` is given. */
 type Question = {
   name: string;
   kappa: Value;
@@ -45,7 +45,7 @@ type Agreement = {
   grades: Grades[];
   directions: Directions[];
 };
-/** Shares of raters with the majority: over all decisions, and where somebody chose the concept. */
+/** Shares of raters with the majority: over all decisions, and where at least one rater chose the concept. */
 type Concept = { name: string; everywhere: Maybe; chosen: Maybe };
 type Concepts = { title: string; concepts: Concept[] };
 type Disputed = { sample_id: string; file: string; agreement: number; all_decisions: Maybe; chosen: Maybe; question: string; answers: string };
@@ -58,7 +58,7 @@ type Raters = {
   questions: string[];
   cohen: LibraryMatrix | null;
 };
-/** Null where nothing is estimated yet. */
+/** Null if nothing is estimated yet. */
 type Right = {
   text: string;
   warnings: string[];
@@ -104,7 +104,7 @@ const QUESTIONS: Column<Question>[] = [
   nameColumn("name", "Question", ({ name }) => name),
   {
     key: "spa",
-    title: "Answer alike",
+    title: "Same answer",
     show: ({ spa, spa_flat }) => percentText(spa) + (spa_flat == null ? "" : ` (doubtful; equal weights ${percentText(spa_flat)})`),
     by: ({ spa }) => spa ?? null,
     isNumber: true,
@@ -112,7 +112,7 @@ const QUESTIONS: Column<Question>[] = [
   valueColumn("kappa", "Beyond chance (κ)", ({ kappa }) => kappa),
   numberColumn("fleiss", "Fleiss' κ", ({ fleiss }) => fleiss, alpha),
   numberColumn("ac1", "AC1", ({ ac1 }) => ac1, alpha),
-  { ...numberColumn<Question>("alpha", "α", (row) => row.alpha, alpha), hover: "Krippendorff's alpha, of the metric of the question" },
+  { ...numberColumn<Question>("alpha", "α", (row) => row.alpha, alpha), hover: "Krippendorff's alpha, with the metric of the question" },
   numberColumn("cohen", "Cohen's κ", ({ cohen }) => cohen, alpha),
   numberColumn("ties", "Ties", ({ ties }) => ties, countText),
 ];
@@ -122,7 +122,7 @@ const GRADES: Column<Grades>[] = [
   valueColumn("alpha", "α", (row) => row.alpha),
   valueColumn("ac", "AC2", (row) => row.ac),
   valueColumn("kappa", "Conger's κ", (row) => row.kappa),
-  { ...valueColumn<Grades>("icc", "ICC", (row) => row.icc), hover: "ICC(2,1), or ICC(1,1) where some did not grade all images" },
+  { ...valueColumn<Grades>("icc", "ICC", (row) => row.icc), hover: "ICC(2,1), or ICC(1,1) if some raters did not grade all images" },
 ];
 
 function AgreementPage({ of, act, colours }: { of: Agreement; colours: Record<string, string> } & Acts) {
@@ -136,7 +136,7 @@ function AgreementPage({ of, act, colours }: { of: Agreement; colours: Record<st
       <Note>{of.over}</Note>
       {of.warning && <Alert severity="warning" sx={{ py: 0 }}>{of.warning}</Alert>}
       <Stack direction="row"><StepButton onClick={() => act("again")}>New run</StepButton></Stack>
-      <Card title="Agreement beyond chance, the least first: click a question to see where answers differ">
+      <Card title="Agreement beyond chance, lowest first: click a question to see where answers differ">
         <Ranked rows={rows} domain={[Math.min(0, ...rows.flatMap(({ value, interval }) => [value ?? 0, interval[0] ?? 0])), 1]} onClick={clicked} />
       </Card>
       {of.directions.map((one) => <DirectionsOf key={one.question} of={one} colours={colours} />)}
@@ -145,7 +145,7 @@ function AgreementPage({ of, act, colours }: { of: Agreement; colours: Record<st
         {of.doubt && <Note>{`${of.doubt}.`}</Note>}
       </Card>
       {of.grades.length > 0 && (
-        <Card title="Grades: those that are near count as nearly alike (AC2 and Conger's κ with quadratic weights)">
+        <Card title="Grades: close grades count as nearly equal (AC2 and Conger's κ with quadratic weights)">
           <Wide least={4} label="Grades" rows={of.grades} columns={GRADES} keyOf={({ name }) => name} onClick={({ name }) => clicked(name)} />
         </Card>
       )}
@@ -153,7 +153,7 @@ function AgreementPage({ of, act, colours }: { of: Agreement; colours: Record<st
   );
 }
 
-/** Who grades lower than the others and who higher, from the left and from the right of zero. */
+/** Raters who grade lower (left of zero) or higher (right of zero) than the others. */
 function DirectionsOf({ of: { question, title, raters }, colours }: { of: Directions; colours: Record<string, string> }) {
   const ends = raters.flatMap(({ difference: { value, low, high } }) => [value ?? 0, low ?? 0, high ?? 0].map(Math.abs));
   const most = Math.max(...ends, 1e-6);
@@ -181,7 +181,7 @@ function ConceptsPage({ of: { title, concepts }, act }: { of: Concepts } & Acts)
   return (
     <Stack spacing={1}>
       <Finding>{title}</Finding>
-      <Card title="Raters who decide as the majority where somebody chose the concept: click one to see where others did not">
+      <Card title="Share of raters with the majority where a concept was chosen: click one to see where raters differ">
         <Ranked rows={rows} domain={[0, 1]} onClick={(name) => act("concept", { name })} />
       </Card>
     </Stack>
@@ -205,8 +205,8 @@ function ImagesPage({ of: { disputed, images }, act }: { of: Images } & Acts) {
         <Finding>{`${numberOf(disputed, "image")} in dispute`}</Finding>
         {disputed > 0 && <StepButton onClick={() => act("disputes")}>Show them in the grid</StepButton>}
       </Stack>
-      <Card title="Least agreed images: click one to open it">
-        <Sortable label="Least agreed images" rows={images} columns={DISPUTED} keyOf={(row) => row.sample_id}
+      <Card title="Images with the lowest agreement: click one to open it">
+        <Sortable label="Images with the lowest agreement" rows={images} columns={DISPUTED} keyOf={(row) => row.sample_id}
           onClick={(row) => act("open", { sample: row.sample_id })} />
       </Card>
     </Stack>
@@ -217,7 +217,7 @@ function RatersPage({ of, act, choose }: { of: Raters } & Acts & Chooses) {
   const { accuracy, compared, rejection, question, questions, cohen } = of;
   return (
     <Stack spacing={1}>
-      <Heat of={accuracy} hint="Click a cell to see what the two answered differently."
+      <Heat of={accuracy} hint="Click a cell to see where the two answers differ."
         onClick={(row, column) => row !== column && act("difference", { one: compared[row], other: compared[column] })} />
       {rejection && <Note>{rejection}</Note>}
       <Menu label="Question" chosen={question ?? ""} entries={entriesOf(questions)} onChoose={(name) => choose({ question: name })} />
@@ -227,8 +227,8 @@ function RatersPage({ of, act, choose }: { of: Raters } & Acts & Chooses) {
 }
 
 const NOT_ESTIMATED =
-  "Without any known truth, raters who agree with others who are mostly right count more: each image gets its likeliest label with a " +
-  "probability, each rater the share of answers expected to be right. It needs three raters an image or more, who answered on their own.";
+  "Estimate the likeliest label of each image with a probability, and the share of right answers of each rater, without ground truth. " +
+  "Raters who agree with reliable raters count more. Requires at least three independent raters per image.";
 
 function RightPage({ of, act, choose }: { of: Right | null } & Acts & Chooses) {
   if (!of) return <Empty title="Who is right, and how sure?" text={NOT_ESTIMATED} steps={[{ label: "Estimate who is right", onClick: () => act("estimate") }]} />;
@@ -247,7 +247,7 @@ function RightPage({ of, act, choose }: { of: Right | null } & Acts & Chooses) {
         <Menu label="Question" chosen={question} entries={entriesOf(questions)} onChoose={(name) => choose({ question: name })} />
         <Menu label="Rater" chosen={rater} entries={[["", "All raters"], ...entriesOf(raters)]} onChoose={(name) => choose({ rater: name })} />
       </Stack>
-      <Card title="Share of answers expected to be right: click a rater to see where they differ from the estimate">
+      <Card title="Expected share of right answers: click a rater to see where they differ from the estimate">
         <Ranked rows={rows} domain={[0, 1]} onClick={(name) => act("difference", { one: name, other: "truth" })} />
       </Card>
       {confusion && <Box><Heat of={confusion} show={percentText} /></Box>}
@@ -256,7 +256,7 @@ function RightPage({ of, act, choose }: { of: Right | null } & Acts & Chooses) {
 }
 
 function OverTimePage({ of: { question, questions, figures }, choose }: { of: OverTime } & Chooses) {
-  if (question === null) return <Finding>No question has a curve over its answers</Finding>;
+  if (question === null) return <Finding>No question has a running curve</Finding>;
   return (
     <Stack spacing={1}>
       <Menu label="Question" chosen={question} entries={entriesOf(questions)} onChoose={(name) => choose({ question: name })} />

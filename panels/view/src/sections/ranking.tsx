@@ -17,7 +17,7 @@ import { entriesOf, Paged } from "./paged";
 import type { Chooses, Shown } from "./paged";
 import type { SectionProps } from "./section";
 
-/** Sent by `panels/data/ranking.py`; `best` is the share of replicates in which a system is best. */
+/** Sent by `panels/data/ranking.py`; `best` is the share of replicates in which a model is best. */
 type Cell = { value: Value; rank: Maybe; best: Maybe };
 type Ranks = {
   title: string;
@@ -32,7 +32,7 @@ type Ranks = {
   tau: LibraryMatrix | null;
   leads: boolean;
 };
-/** Null where the run ranks models by mAP, which have no curves. */
+/** Null if the run ranks models by mAP, which have no curves. */
 type Curves = {
   detector: string;
   detectors: string[];
@@ -44,7 +44,7 @@ type Curves = {
 type Sent = Shown<"Classifiers" | "Detectors", Ranks> | Shown<"Curves", Curves | null>;
 type Acts = Pick<SectionProps<Sent>, "act">;
 
-/** Which model is best, and whether that depends on whose labels it is measured against. */
+/** Ranking of models, and whether it depends on the reference. */
 export function Ranking(props: SectionProps<Sent>) {
   return (
     <Paged section="Ranking" of={props}>
@@ -70,7 +70,7 @@ function RanksPage({ of, page, act, choose }: { of: Ranks; page: string } & Acts
       isNumber: true,
     })),
   ];
-  const hint = leads ? ": click a reference to see the images where it is not the majority's" : "";
+  const hint = leads ? ": click a reference to see the images where it differs from the majority" : "";
   return (
     <Stack spacing={1}>
       <Finding>{title}</Finding>
@@ -80,12 +80,12 @@ function RanksPage({ of, page, act, choose }: { of: Ranks; page: string } & Acts
         <StepButton onClick={() => act("again", { page })}>New run</StepButton>
         <Menu label="Measure" chosen={measure} entries={Object.entries(measures)} onChoose={(name) => choose({ measure: name })} />
       </Stack>
-      <Card title={`${measures[measure] ?? measure} of each under every reference, the best of a row in bold${hint}`}>
+      <Card title={`${measures[measure] ?? measure} under each reference, the best of a row in bold${hint}`}>
         <Sortable label="Ranks" rows={rows} columns={columns} keyOf={({ reference }) => reference}
           onClick={leads ? ({ reference }) => act("difference", { one: reference, other: "majority" }) : undefined} />
       </Card>
       {tau && (
-        <Heat of={tau} domain={[-1, 1]} hint={leads ? "Click a cell to see the images that the two answered differently." : ""}
+        <Heat of={tau} domain={[-1, 1]} hint={leads ? "Click a cell to see the images where the two answers differ." : ""}
           onClick={leads ? (row, column) => act("difference", { one: references[row], other: references[column] }) : undefined} />
       )}
       {figures.map((figure) => <Plot key={figure.reading} figure={figure} height={260} />)}
@@ -104,7 +104,7 @@ function Ranked({ cell }: { cell: Cell | undefined }) {
 }
 
 function CurvesPage({ of, choose }: { of: Curves | null } & Chooses) {
-  if (!of) return <Finding>Curves are of score maps: this run ranks models by mAP</Finding>;
+  if (!of) return <Finding>Only score maps have curves; this run ranks models by mAP</Finding>;
   return (
     <Stack spacing={1}>
       <Menu label="Detector" chosen={of.detector} entries={entriesOf(of.detectors)} onChoose={(name) => choose({ detector: name })} />

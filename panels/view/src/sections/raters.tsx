@@ -49,9 +49,9 @@ type Sent = {
 type Props = SectionProps<Sent>;
 
 type Page = "each" | "pairs" | "sessions";
-const PAGES: readonly (readonly [Page, string])[] = [["each", "Each rater"], ["pairs", "Every two"], ["sessions", "Sessions"]];
+const PAGES: readonly (readonly [Page, string])[] = [["each", "Each rater"], ["pairs", "Pairs"], ["sessions", "Sessions"]];
 
-/** How each rater differs from the others, every two of them beside each other, and their sessions. */
+/** Differences of each rater from the others, comparison of pairs, and sessions. */
 export function Raters(props: Props) {
   const [page, setPage] = useState<Page>("each");
   const [named, setNamed] = useState<string | null>(props.filter.rater);
@@ -88,13 +88,13 @@ function Each(props: EachProps) {
 
 const BEFORE: Column<Rater>[] = [
   {
-    key: "alpha", title: "α", hover: "Alpha of the pairs with each other rater, mean over images", isNumber: true,
+    key: "alpha", title: "α", hover: "Alpha of the rater's pairs with the others, mean over images", isNumber: true,
     by: ({ alpha }) => alpha ?? null,
     show: ({ alpha, alpha_interval: ends }) => <Box component="span" title={withInterval(alpha, ends)}>{alphaText(alpha, 3)}</Box>,
   },
 ];
 
-/** All there is to say of one rater. */
+/** Summary of one rater. */
 function OneRater({ record, card, frame, act }: Props & { card: Rater }) {
   const { rater, alpha, vitality, images, labels, confusions, alpha_interval: ends, vitality_interval: between } = card;
   const name = plain(rater);
@@ -215,7 +215,7 @@ function Vitality({ cards, onChoose }: { cards: Rater[]; onChoose: (name: string
 
 function Sessions({ record: { people, sessions, titles, captions }, act }: Props) {
   if (!people.length) {
-    const text = "Where raters label the same images again, this page says how far each agrees with themselves.";
+    const text = "If raters label the same images again, this page shows how much each rater agrees with themselves.";
     const steps = [{ label: "Load labels of another session", onClick: () => act("load") }];
     return <Empty title="No rater has several sessions" text={text} steps={steps} />;
   }

@@ -22,7 +22,7 @@ type Listed = {
   notation: string;
   images: number;
   alpha: Maybe;
-  /** null: it cannot be read */
+  /** null: the run cannot be read */
   changed: number | null;
   said: string[];
 };
@@ -43,7 +43,7 @@ type Comparison = {
 type Sent = Shown<"List", Listing> | Shown<"Compare", Comparison | null>;
 type Acts = Pick<SectionProps<Sent>, "act">;
 
-/** All that was computed, and two analyses side by side. */
+/** List of all runs, and comparison of two analyses. */
 export function Runs(props: SectionProps<Sent>) {
   return (
     <Paged section="Runs" of={props}>
@@ -58,7 +58,7 @@ export function Runs(props: SectionProps<Sent>) {
 
 function OnlyOne({ onUpdate }: { onUpdate: () => void }) {
   return (
-    <Empty title="There is only one analysis" text="Update makes it again with the labels as they are now; what changed stands here then."
+    <Empty title="There is only one analysis" text="Update repeats it with the current labels. This page then shows what changed."
       steps={[{ label: "Update", onClick: onUpdate }]} />
   );
 }
@@ -89,7 +89,7 @@ function ListPage({ of: { analysis, runs }, act }: { of: Listing } & Acts) {
           <StepButton key={operator} onClick={() => act("do", { operator, key: picked })}>{label}</StepButton>
         ))}
       </Stack>
-      <Card title="All runs, the newest first, an analysis in a row: click one, then what to do with it">
+      <Card title="All runs, newest first, one row per analysis: click one, then choose an action">
         <Sortable label="Runs" rows={runs} columns={columns} keyOf={({ key }) => key} onClick={({ key }) => setWanted(key)} />
       </Card>
     </Stack>
@@ -133,7 +133,7 @@ function ComparePage({ of, act, choose }: { of: Comparison } & Acts & Chooses) {
         <Sortable label="By rater" rows={raters} columns={DIFFERENCES} keyOf={({ name }) => name} />
       </Card>
       {settings.length > 0 && (
-        <Card title="What the two were told">
+        <Card title="Different settings">
           <Sortable label="Settings" rows={settings} keyOf={({ name }) => name}
             columns={SETTINGS} />
         </Card>

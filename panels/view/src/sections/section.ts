@@ -1,21 +1,21 @@
-/** What a section gets that the view draws, and where its clicks go. */
+/** Props of a section, and its clicks. */
 import type { FC } from "react";
 import type { Filter, Frame, SectionAnswer } from "../records";
 
-/** What is chosen on the pages of a section, by name: the page itself, and whatever Python calls so. */
+/** Choices on the pages of a section, by name: the page itself, and choices that Python reads. */
 export type Choice = Record<string, string | number | boolean | null>;
 
-/** What was chosen last on the pages of each section, with the answer, which stands there when it is opened again. */
+/** Last choices on the pages of each section with the answer, to show them when the section is opened again. */
 export type Pages = Map<string, { given: Choice; answer: SectionAnswer }>;
 
 export type SectionProps<Sent> = {
-  /** What `send` of its module in `panels/data` answered. */
+  /** Result of `send` of its module in `panels/data`. */
   record: Sent;
   frame: Frame;
   filter: Filter;
-  /** A click that Python carries out: the method `click` of that module; what it leads to appears by itself. */
+  /** Let Python carry out a click by the method `click` of that module; its result appears by itself. */
   act: (click: string, given?: object, done?: () => void) => void;
-  /** Another section, with a part of the filter set. */
+  /** Go to another section, with a part of the filter set. */
   go: (section: string, filter?: Partial<Filter>) => void;
   pages: Pages;
 };

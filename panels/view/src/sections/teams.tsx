@@ -15,10 +15,10 @@ type Sent = { title: string; names: string[]; rows: Row[] };
 
 const NOTHING: Value = { value: null, low: null, high: null, reason: "" };
 
-/** Two teams of raters: how alike each is among itself, and whether they say the same. */
+/** Comparison of two teams of raters: agreement within each team, and between them. */
 export function Teams({ record: { title, names, rows }, act }: SectionProps<Sent>) {
   if (!title) {
-    const text = "No teams are compared yet. Name two, such as experts and a crowd, to see how alike each is among itself, and whether their majorities say the same.";
+    const text = "No teams are compared yet. Name two teams, such as experts and a crowd, to see the agreement within each team, and between their majorities.";
     return <Empty title="Do two teams say the same?" text={text} steps={[{ label: "Compare two teams", onClick: () => act("compare") }]} />;
   }
   const columns: Column<Row>[] = [
@@ -30,7 +30,7 @@ export function Teams({ record: { title, names, rows }, act }: SectionProps<Sent
     <Stack spacing={1}>
       <Finding>{title}</Finding>
       <Stack direction="row"><StepButton onClick={() => act("compare")}>Compare two teams</StepButton></Stack>
-      <Card title="Agreement beyond chance (free-marginal κ) within each team, between them, of their majorities: click a question to see where answers differ">
+      <Card title="Agreement beyond chance (free-marginal κ) within each team, between them, and between their majorities: click a question to see where answers differ">
         <Wide least={4} label="Teams" rows={rows} columns={columns} keyOf={({ question }) => question} onClick={({ question }) => act("question", { name: question })} />
       </Card>
     </Stack>

@@ -37,7 +37,7 @@ type Sent =
   | Shown<"Types", Types>
   | Shown<"Published", Printed[]>;
 
-/** From which similarity on two annotations may be the same object, and what depends on it. */
+/** Smallest similarity at which two annotations may be the same object, and its effects. */
 export function Threshold(props: SectionProps<Sent>) {
   return (
     <Paged section="Threshold" of={props}>
@@ -74,7 +74,7 @@ function CalibrationPage({ of, act, choose }: { of: Calibration } & Acts & Choos
       {of.advice && <Note>{of.advice}</Note>}
       <Use of={of} act={act} choose={choose} />
       <Plot figure={of.figure} height={320} />
-      <Card title="Similarities, the one that tells the same object from chance best first">
+      <Card title="Similarities, best separation of matches from chance first">
         <Sortable label="Similarities" rows={of.similarities} columns={columns} keyOf={({ name }) => name}
           onClick={({ name }) => choose({ similarity: name })} />
       </Card>
@@ -89,7 +89,7 @@ function CalibrationPage({ of, act, choose }: { of: Calibration } & Acts & Choos
   );
 }
 
-/** A new analysis with the threshold, or later forms; one that is not to be trusted has to be asked for twice. */
+/** Use the threshold in a new analysis or in later forms; a threshold with doubts needs a second click. */
 function Use({ of: { similarity, similarities, again }, act, choose }: { of: Calibration } & Acts & Chooses) {
   const [warns, setWarns] = useState(false);
   const found = similarities.find(({ name }) => name === similarity);
@@ -103,10 +103,10 @@ function Use({ of: { similarity, similarities, again }, act, choose }: { of: Cal
     <>
       {warns && <Alert severity="warning" sx={{ py: 0 }}>Not to be trusted: {found.doubt}</Alert>}
       <Stack direction="row" gap={1} flexWrap="wrap" alignItems="center">
-        <StepButton isMain onClick={() => act("again", again)}>{`New analysis with ${similarity} from ${value} on`}</StepButton>
+        <StepButton isMain onClick={() => act("again", again)}>{`New analysis with ${similarity} at ${value}`}</StepButton>
         {found.is_default
-          ? <Note>{`${value} is what later forms offer as the threshold of ${similarity}.`}</Note>
-          : <StepButton onClick={use}>{`Use ${value} as the default threshold of ${similarity}${warns ? " all the same" : ""}`}</StepButton>}
+          ? <Note>{`${value} is the default threshold of ${similarity} in later forms.`}</Note>
+          : <StepButton onClick={use}>{`Use ${value} as the default threshold of ${similarity}${warns ? " anyway" : ""}`}</StepButton>}
       </Stack>
     </>
   );
@@ -170,7 +170,7 @@ const PRINTED: Column<Printed>[] = [
 
 function PublishedPage({ rows }: { rows: Printed[] }) {
   return (
-    <Card title="Published calibrations, those of the similarity in use first">
+    <Card title="Published calibrations, those with the same similarity first">
       <Sortable label="Published calibrations" rows={rows} columns={PRINTED} keyOf={(row) => [row.dataset, row.name, row.source].join("|")} />
     </Card>
   );

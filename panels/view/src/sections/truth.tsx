@@ -19,7 +19,7 @@ import { entriesOf, Paged } from "./paged";
 import type { Chooses, Shown } from "./paged";
 import type { SectionProps } from "./section";
 
-/** Sent by `panels/data/truth.py`. Of pixels: how many are true, images without any, and the raters' kappa to it; else of objects. */
+/** Sent by `panels/data/truth.py`. For pixels: true pixels, images without any, and kappas of raters; other numbers for objects. */
 type Consensus = {
   name: string;
   said: string;
@@ -58,7 +58,7 @@ type Found = {
 type Sent = Shown<"Truth", Found>;
 type Acts = Pick<SectionProps<Sent>, "act">;
 
-/** What is taken for true, by each way to estimate it, and each rater against it. */
+/** Estimates of the ground truth by each method, and each rater against an estimate. */
 export function Truth(props: SectionProps<Sent>) {
   return (
     <Paged section="Truth" of={props}>
@@ -70,7 +70,7 @@ export function Truth(props: SectionProps<Sent>) {
 function consensusColumns(chosen: string, ofPixels: boolean): Column<Consensus>[] {
   const name: Column<Consensus> = {
     key: "name",
-    title: "Taken for true",
+    title: "Estimate",
     show: (row) => <Box component={row.name === chosen ? "strong" : "span"} title={row.said}>{[row.name, row.said].filter(Boolean).join(": ")}</Box>,
     by: (row) => row.name,
   };
@@ -119,7 +119,7 @@ function TruthPage({ of, act, choose }: { of: Found } & Acts & Chooses) {
         {estimate && <StepButton onClick={() => act("least_sure")}>Least sure images</StepButton>}
       </Stack>
       <Card title="Click a row to compare raters with it">
-        <Sortable label="Ways to estimate the truth" rows={consensuses} columns={consensusColumns(consensus, of_pixels)}
+        <Sortable label="Estimates of the truth" rows={consensuses} columns={consensusColumns(consensus, of_pixels)}
           keyOf={({ name }) => name} onClick={({ name }) => choose({ consensus: name })} />
       </Card>
       <Card title={against}>
@@ -127,7 +127,7 @@ function TruthPage({ of, act, choose }: { of: Found } & Acts & Chooses) {
         {raters.length > 0 && <Wide least={4} label={`Raters against ${plain(consensus)}`} rows={raters} columns={of_pixels ? PIXELS : OBJECTS} keyOf={({ rater }) => rater} />}
       </Card>
       {estimate && <EstimatePart of={estimate} consensus={consensus} act={act} choose={choose} />}
-      {notes.length > 0 && <Card title="To know">{notes.map((text) => <Note key={text}>{text}</Note>)}</Card>}
+      {notes.length > 0 && <Card title="Notes">{notes.map((text) => <Note key={text}>{text}</Note>)}</Card>}
     </Stack>
   );
 }
@@ -138,7 +138,7 @@ function EstimatePart({ of, consensus, act, choose }: { of: Estimate; consensus:
   }));
   return (
     <>
-      <Card title={`${of.title}: click a rater to see what they annotated otherwise, or missed`}>
+      <Card title={`${of.title}: click a rater to see what they annotated differently or missed`}>
         <Note>{of.text}</Note>
         {of.warnings.map((warning) => <Alert key={warning} severity="warning" sx={{ py: 0 }}>{warning}</Alert>)}
         <Ranked rows={rows} domain={[0, 1]} onClick={(name) => act("rater", { name, consensus })} />

@@ -55,7 +55,7 @@ const PAGES: readonly (readonly [Page, string])[] = [
   ["types", "Types"], ["outlines", "Outlines"], ["merged", "Merged"], ["attributes", "Attributes"],
 ];
 
-/** How the raters differ: by type and rater, in outlines, in parts, and in attributes. */
+/** Differences between raters: by type and rater, in outlines, in parts, and in attributes. */
 export function Differences(props: Props) {
   const [page, setPage] = useState<Page>("types");
   const { record: { alarm, attributes }, act } = props;
@@ -81,7 +81,7 @@ function Types({ record: { title, correct, kinds, raters }, frame, act }: Props)
       <Card title={title} action={<More onClick={() => act("kind", { name: "correct" })}>{countText(correct)} correct</More>}>
         <Ranked rows={rows} names={40} domain={[0, Math.max(1, ...kinds.map(({ value }) => value))]} onClick={(name) => act("kind", { name })} />
       </Card>
-      <Card title="How often each rater differs, per object: a number leads to the labels">
+      <Card title="How often each rater differs, per object: click a number to see the labels">
         <RatesTable rows={raters} onRate={onRate} />
       </Card>
     </>
@@ -100,11 +100,11 @@ function Outlines({ record: { outlines, alarm }, act }: Props) {
           show={(edge) => alphaText(edge)} onClick={onClick} />
       </Card>
       {in_pixels ? (
-        <Paired record={in_pixels} measures={DISTANCES} worst="outlines furthest apart"
+        <Paired record={in_pixels} measures={DISTANCES} worst="the largest outline distances"
           reading={DISTANCES_READ} onWorst={() => act("furthest")} onImage={(sample) => act("open", { sample })} />
       ) : (
         <Empty title="How far apart are they in pixels?"
-          text="Agreement did not compare boundaries. Where labels are polygons or instance masks, a new run says how far the outlines of one object are apart, by raters, class and image."
+          text="Agreement did not compare boundaries. For polygons or instance masks, a new run computes the distances between outlines of the same object, by raters, class and image."
           steps={[{ label: "Compare boundaries", onClick: compare }]} />
       )}
     </>
@@ -112,9 +112,9 @@ function Outlines({ record: { outlines, alarm }, act }: Props) {
 }
 
 const DISTANCES_READ: Caption = {
-  read: "Of objects that both raters annotated. Distances are in pixels, means over images with 95 % intervals.",
+  read: "Objects that both raters annotated. Distances are in pixels, means over images with 95 % intervals.",
   formula:
-    "Of every point of either boundary the distance to the nearest of the other. Apart on average: their mean (average " +
+    "Distances from every point of each boundary to the nearest point of the other. Apart on average: their mean (average " +
     "symmetric surface distance). 95 % within: the 95th percentile, the larger of both directions (Hausdorff 95). Within " +
     "tolerance: the share of both boundaries that is no further than the tolerance from the other (surface Dice, Nikolov et " +
     "al. 2018). Intervals: images drawn with replacement.",
@@ -130,16 +130,16 @@ function Merged({ record: { divided: { title, merged_by, split_by, rows } }, act
       <Card title={title} action={<More onClick={() => act("divided")}>in the grid</More>}>
         <Box sx={grid(205)}>
           <Box>
-            <Heading>Draws one, others several</Heading>
+            <Heading>One annotation where others have several</Heading>
             <Ranked rows={listed(merged_by)} domain={[0, most]} onClick={lead("merges")} />
           </Box>
           <Box>
-            <Heading>Draws several, others one</Heading>
+            <Heading>Several annotations where others have one</Heading>
             <Ranked rows={listed(split_by)} domain={[0, most]} onClick={lead("splits")} />
           </Box>
         </Box>
       </Card>
-      <Card title="One annotation and its parts, of all images: a row opens the image">
+      <Card title="One annotation and its parts, on all images: click a row to open the image">
         <Sortable label="Wholes and their parts" rows={rows} columns={WHOLES} keyOf={({ finding }) => String(finding)}
           onClick={(row) => act("whole", { finding: row.finding, sample: row.sample_id })} />
       </Card>
