@@ -13,8 +13,8 @@ from tests.figures.plain import title
 
 NOTHING = "No findings: nobody annotated anything"
 MERGED = (
-    "100\xa0% of 1,000 findings are differences, most often: one rater drew as one what another drew as several of "
-    "another class (1,000)"
+    "100\xa0% of 1,000 findings are differences, most often: one rater annotated as one object what another annotated "
+    "as several of another class (1,000)"
 )
 MOSTLY_MISSING = "30\xa0% of 100 findings are differences, most often: only one of two raters annotated an object (30)"
 

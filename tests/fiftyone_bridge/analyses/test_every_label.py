@@ -58,7 +58,7 @@ def mask(rater: str, image: int) -> fo.Segmentation:
                 "0 of 12 decisions",
             ],
         ),
-        (name, "image_labels", ["Raters agree", "cora answers as most raters do least often", "6 (38", "0 of 6"]),
+        (name, "image_labels", ["Raters agree", "cora agrees with the majority least often", "6 (38", "0 of 6"]),
         (names, "image_labels", ["Raters ", "Hardest question: wet", "cora answers", "8 (50 %) of 16", "0 of 8"]),
         (mask, "pixels", ["Two raters share ", "cora is furthest from the others: F1", "0 of 19 decisions"]),
     ],
