@@ -1,4 +1,4 @@
-"""Decisions of people, and what can be decided."""
+"""Decisions about disputes, and their options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DECISIONS = {
     "guideline": "The guideline must say",
     "skip": "Not decided now",
 }
-"""What can be decided about a unit -> how a button says it."""
+"""Decision about a unit -> its text on buttons."""
 
 LABEL_DECISIONS = {
     "take": "One rater is right",
@@ -27,30 +27,30 @@ LABEL_DECISIONS = {
     "guideline": "The guideline must say",
     "skip": "Not decided now",
 }
-"""What can be decided about an image and a question that raters answered differently -> how a button says it."""
+"""Decision about a disputed answer to a question on an image -> its text on buttons."""
 
 OPEN = ("guideline", "skip")
 """Decisions that leave a unit open."""
 
-UNDECIDED = {"majority": "What most raters have", "drop": "Nothing"}
-"""What is kept of a unit in dispute that nobody has decided -> in words."""
+UNDECIDED = {"majority": "The majority's annotation", "drop": "Nothing"}
+"""How to resolve undecided units in dispute -> text."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What somebody decided about the annotations of one unit.
+    """Decision of a person about the annotations of one unit.
 
     Parameters
     ----------
     labels : tuple of ids
-        Of annotations of the unit, or of a whole and its parts.
+        Ids of annotations of the unit, or of a whole and its parts.
     decision : name in `DECISIONS` or `LABEL_DECISIONS`
     rater : str, optional
-        Who is right, with ``"take"``.
+        Rater who is right; required by ``"take"``.
     note, who : str
     when : datetime, optional
     category : str, optional
-        Which label is right, with ``"label"``.
+        Label that is right; required by ``"label"``.
 
     Examples
     --------
