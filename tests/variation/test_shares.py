@@ -32,7 +32,7 @@ def test_by_hand():
     ("annotations", "thresholds", "reason"),
     [
         (table(0.9), (0.5, 0.75), "matched findings are never outnumbered, up to threshold 0.75"),
-        (table(0.2), (0.5, 0.75), "unmatched findings outnumber matched ones from the least threshold, 0.5, on"),
+        (table(0.2), (0.5, 0.75), "unmatched findings outnumber matched ones at all thresholds from 0.5"),
         (Annotations.from_rows([], images=[1], raters=["ann", "bob"]), (0.5,), "there are no findings"),
     ],
 )
