@@ -1,4 +1,4 @@
-"""Writing the demo's data set to a folder, wholly or not at all."""
+"""Write the demo's data set to a folder atomically."""
 
 from __future__ import annotations
 

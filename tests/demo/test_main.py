@@ -105,7 +105,7 @@ def small(tmp_path: Path) -> str:
 def test_a_start_with_a_file_without_images(start, small, tmp_path):
     done, (kept,) = start("--labels", small)
     assert "2 annotations of 2 raters on 2 images." in done.stdout
-    assert "2 images are missing: grey canvases of the right size stand in." in done.stdout
+    assert "2 images are missing; grey canvases of the right size replace them." in done.stdout
     assert "Traceback" not in done.stderr
     assert "is not in your FIFTYONE_PLUGINS_DIR" not in done.stderr
     assert (tmp_path / "demo" / "plugins" / "kalos-variation" / "fiftyone.yml").is_file()
