@@ -1,4 +1,4 @@
-"""A folder of shards holds what it was written from, says what is wrong with it, and is there whole or not at all."""
+"""Folders of shards are lossless, are checked with clear messages, and are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_stream_holds_one_shard_at_a_time(tmp_path):
     assert written == [image // 10 for image in range(40)]
 
 
-# ---- what is refused ----
+# ---- errors ----
 
 
 def test_a_folder_with_anything_in_it_is_left_alone(tmp_path):

@@ -1,4 +1,4 @@
-"""Plots of variations: what is counted where, and what a title says."""
+"""Plots of variations: counts and titles."""
 
 from __future__ import annotations
 
