@@ -1,4 +1,4 @@
-"""Write the demo's data set to a folder atomically."""
+"""Atomic writing of the demo's data set to a folder."""
 
 from __future__ import annotations
 

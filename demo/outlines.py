@@ -1,4 +1,4 @@
-"""Simulate annotation of an outline by hand: imprecise, coarser, sometimes around several objects."""
+"""Simulated annotation of outlines by hand: imprecise, coarser, sometimes around several objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Format names, numbers and intervals for people. Does not import plotly, so any module may import it."""
+"""Formatting of names, numbers and intervals for people, without plotly, so that any module may import it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read and parse files, and write files atomically; unreadable files raise an `InputError` that names them."""
+"""Reading and parsing of files, and atomic writing; unreadable files raise an `InputError` that names them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Escape text from data (names of classes, raters, files, tags, notes) for its destination. No other module escapes.
+"""Escaping of text from data (names of classes, raters, files, tags, notes); no other module escapes.
 
 * plain text, such as cells of tables and buttons: `plain`
 * Markdown, plotly and HTML, shown literally: `shown`, `names_shown`; the inverse: `unshown`

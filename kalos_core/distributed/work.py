@@ -1,4 +1,4 @@
-"""Run a task for each shard: locally in turn, or in parallel on Dask workers."""
+"""Tasks for each shard, run locally in turn, or in parallel on Dask workers."""
 
 from __future__ import annotations
 

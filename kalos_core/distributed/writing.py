@@ -1,4 +1,4 @@
-"""Write tables as a folder of shards."""
+"""Writing of tables as a folder of shards."""
 
 from __future__ import annotations
 
