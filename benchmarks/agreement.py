@@ -91,7 +91,7 @@ class SharedAnnotations:
 
     @property
     def pairs(self) -> int:
-        """Return the number of pairs of annotations of two raters in one image."""
+        """Number of pairs of annotations of two raters in one image."""
         found = self.annotations
         counts = np.zeros((len(found.images), len(found.raters)), np.int64)
         np.add.at(counts, (found.image, found.rater), 1)

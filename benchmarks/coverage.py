@@ -272,7 +272,7 @@ STUDIES: Mapping[str, tuple[Study, int, tuple[int, ...]]] = {
 
 @dataclass(frozen=True)
 class Covered:
-    """How often intervals of one statistic contain the true value."""
+    """Coverage of the intervals of one statistic."""
 
     figure: str
     raters: int

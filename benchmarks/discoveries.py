@@ -28,7 +28,7 @@ from kalos_core.annotations import object_array
 from kalos_core.diagnostics.comparison import Comparison
 
 CARELESS = (1.05, 1.1, 1.2, 1.5)
-"""How much more often the raters of the second study miss, confuse and add objects than those of the first."""
+"""Factors by which raters of the second study miss, confuse and add objects more often than those of the first."""
 
 POWER_SIZES = (50, 200, 1000)
 RATERS = 3
@@ -65,7 +65,7 @@ class Discoveries:
 
 @dataclass(frozen=True)
 class Power:
-    """How often a real difference is called clear in data sets of one size.
+    """Power to find a real difference, in data sets of one size.
 
     Parameters
     ----------

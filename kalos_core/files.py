@@ -120,7 +120,7 @@ def parse_json(path: Path, data: bytes, what: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         several = getattr(error, "msg", "") == "Extra data"
-        actual = "several (JSON Lines, which is not read: convert it to COCO, or to a table)" if several else error
+        actual = "several (JSON Lines is not supported: convert it to COCO, or to a table)" if several else error
         raise InputError(f"{path}: expected {'one JSON value' if several else 'JSON'}, got {actual}") from error
 
 
@@ -128,7 +128,7 @@ class _NoDeclarations(ElementTree.TreeBuilder):
     """Tree builder that refuses document types; they declare entities, which may read other files or grow endlessly."""
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:  # noqa: ARG002 - the parser's call
-        raise ValueError(f"a document type declaration ({name}), which no export has")
+        raise ValueError(f"a document type declaration ({name}), which exports do not have")
 
 
 def load_xml(path: Path, what: str) -> ElementTree.Element:
@@ -220,14 +220,14 @@ def write_whole(path: Path, content: str | bytes, mark: str = "", *, overwrite: 
     >>> write_whole(Path("found.json"), "{}")
     >>> write_whole(Path("found.json"), "[]")
     Traceback (most recent call last):
-    kalos_core.errors.InputError: found.json: expected a new file, or one like those that are written here, got \
-another; choose another name, or pass overwrite=True
+    kalos_core.errors.InputError: found.json: expected a new file, or one that this library wrote, got another; \
+choose another name, or pass overwrite=True
     >>> write_whole(Path("."), "{}")
     Traceback (most recent call last):
     kalos_core.errors.InputError: .: expected a file to write to, got a folder
     """
     if not os.path.isdir(path.parent):
-        raise InputError(f"{path}: expected a folder to write into, got {path.parent}, which is none")
+        raise InputError(f"{path}: expected a folder to write into, got {path.parent}, not one")
     if os.path.isdir(path):
         raise InputError(f"{path}: expected a file to write to, got a folder")
     try:
@@ -237,8 +237,8 @@ another; choose another name, or pass overwrite=True
             return
         if not overwrite and os.path.lexists(path) and not _is_like(path, mark):
             raise InputError(
-                f"{path}: expected a new file, or one like those that are written here, got another; choose another "
-                "name, or pass overwrite=True"
+                f"{path}: expected a new file, or one that this library wrote, got another; choose another name, or "
+                "pass overwrite=True"
             )
         name, host = (f"{zlib.crc32(of.encode(errors='surrogatepass')):x}" for of in (path.name, socket.gethostname()))
         for left in path.parent.glob(f".{name}-{host}-*-*"):

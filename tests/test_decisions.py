@@ -168,7 +168,7 @@ def test_who_has_drawn_the_parts_of_one_object():
         (("none", (1,), "ann"), "rater: expected none, as the decision is 'none', got 'ann'"),
         (("none", (1, 11), None), "labels: expected annotations of one image, got 1, 11"),
         (("take", (1,), "eve"), "rater: expected one of 'ann', 'bob', 'cid', got 'eve'"),
-        (("whole", (4, 5, 6), None), "decision: expected labels of which one rater has one and another several"),
+        (("whole", (4, 5, 6), None), "decision: expected labels with one by a rater and several by another"),
     ],
 )
 def test_what_cannot_be_decided(decision, message):

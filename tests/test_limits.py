@@ -214,7 +214,7 @@ def test_only_files_of_the_same_kind_are_replaced(tmp_path: Path, name: str) -> 
     others = [written[1:], written[:20], b"mine", b"{}", b"<!doctype html>"]
     for other in others:
         path.write_bytes(other)
-        with pytest.raises(InputError, match=r"expected a new file, or one like those that are written here, got"):
+        with pytest.raises(InputError, match=r"expected a new file, or one that this library wrote, got"):
             write(path)
         assert path.read_bytes() == other
     path.rename(tmp_path / "away")

@@ -311,8 +311,8 @@ def weight_distance(weights: str | ArrayLike, levels: NDArray[np.float64]) -> Di
     table, size = as_floats(weights, "weights"), len(levels)
     if table.shape != (size, size):
         raise InputError(
-            f"weights: expected a table of {size} x {size}, as there are so many grades, got shape {table.shape}; "
-            "order=[...] names all grades of which some do not occur"
+            f"weights: expected a table of {size} x {size}, one row and column per grade, got shape {table.shape}; "
+            "pass order=[...] with all grades if some do not occur"
         )
     if not (((table >= 0) & (table <= 1)).all() and (table == table.T).all() and (np.diag(table) == 1).all()):
         raise InputError("weights: expected agreement from 0 to 1, symmetric, 1 on the diagonal, got other numbers")

@@ -144,7 +144,7 @@ class UnitCounts:
 
     @property
     def sizes(self) -> UnitSizes:
-        """Return the means and shares."""
+        """Means and shares."""
         return UnitSizes(
             annotations_per_unit=self.annotations / self.units if self.units else float("nan"),
             raters_per_unit=self.raters / self.units if self.units else float("nan"),

@@ -33,7 +33,7 @@ OPEN = ("guideline", "skip")
 """Decisions that leave a unit open."""
 
 UNDECIDED = {"majority": "The majority's annotation", "drop": "Nothing"}
-"""How to resolve undecided units in dispute -> text."""
+"""Resolution of undecided units in dispute -> text."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Decision:
     'ann'
     >>> Decision((1, 2), "take")
     Traceback (most recent call last):
-    kalos_core.errors.InputError: rater: expected who is right, as the decision is 'take', got None
+    kalos_core.errors.InputError: rater: expected the rater who is right, as the decision is 'take', got None
     """
 
     labels: tuple[Hashable, ...]
@@ -76,7 +76,7 @@ class Decision:
         if not self.labels:
             raise InputError("labels: expected the id of at least one annotation, got none")
         if self.decision == "take" and self.rater is None:
-            raise InputError("rater: expected who is right, as the decision is 'take', got None")
+            raise InputError("rater: expected the rater who is right, as the decision is 'take', got None")
         if self.decision != "take" and self.rater is not None:
             raise InputError(f"rater: expected none, as the decision is {self.decision!r}, got {repr_of(self.rater)}")
         if (self.decision == "label") != bool(self.category):

@@ -479,7 +479,7 @@ def _settled(agreement: Matched, decisions: Iterable[Decision]) -> Iterator[_Set
         found.append(_Settled(decision, units, rows, count))
         if decision.decision in ("whole", "parts") and not found[-1].is_split:
             raise InputError(
-                f"decision: expected labels of which one rater has one and another several for {decision.decision!r}, "
+                f"decision: expected labels with one by a rater and several by another for {decision.decision!r}, "
                 f"got {listed(map(repr_of, decision.labels), 5)}"
             )
     yield from reversed(found)

@@ -51,7 +51,7 @@ def read_list(folder: str, options: dict[str, Any]) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         raise InputError(f"{folder}: expected a folder of shards, as write_shards makes it, got no {LIST}") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: expected the list of shards as JSON, got what cannot be read: {error}") from None
+        raise InputError(f"{path}: expected the list of shards as JSON, got unreadable content: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
         found = [content.get("format"), content.get("version")] if isinstance(content, dict) else content
         raise InputError(f"{path}: expected a list of {FORMAT!r} of version {VERSION}, got {repr_of(found)}")
@@ -84,7 +84,7 @@ def read_parquet(folder: str, options: dict[str, Any], name: str) -> Any:
         with files.open(f"{inside}/{name}", "rb") as file:
             return pa.parquet.read_table(file)
     except FileNotFoundError:
-        raise InputError(f"{path}: expected a file, as {LIST} says, got none") from None
+        raise InputError(f"{path}: expected a file that {LIST} lists, got none") from None
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"{path}: expected a Parquet file, got one that cannot be read: {error}") from None
 

@@ -219,6 +219,6 @@ def open_shards(
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path}: expected what write_shards writes, got {type(error).__name__}: {error}") from None
+        raise InputError(f"{path}: expected a list by write_shards, got {type(error).__name__}: {error}") from None
     check_runs(where, schema.entry, [(entry.first_image, entry.images, entry.rows_file) for entry in files])
     return Shards(where, schema, tuple(files), options, client, progress)

@@ -83,7 +83,7 @@ class NarrowedVariations(Result):
 
     @cached_property
     def by_rater(self) -> dict[str, dict[str, int]]:
-        """As `Variations.counts_by_rater`: what only A annotated is additional for A and missing for the other."""
+        """`Variations.counts_by_rater` of the selected findings."""
         return self.found.counts_by_rater()
 
     @cached_property
@@ -111,22 +111,22 @@ class NarrowedVariations(Result):
 
     @cached_property
     def confusions(self) -> Confusions:
-        """As `Variations.confusions`."""
+        """`Variations.confusions` of the selected findings."""
         return self.found.confusions()
 
     @property
     def merged(self) -> Merged:
-        """As `Variations.merged`."""
+        """`Variations.merged` of the selected findings."""
         return self.found.merged
 
     @cached_property
     def boundary(self) -> BoundaryQuality:
-        """As `boundary_quality`."""
+        """`boundary_quality` of the selected findings."""
         return boundary_quality(self.found)
 
     @property
     def identical_share(self) -> float:
-        """As `Variations.identical_share`."""
+        """`Variations.identical_share` of the selected findings."""
         return self.found.identical_share
 
 

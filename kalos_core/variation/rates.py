@@ -1,4 +1,4 @@
-"""How often each rater misses, adds, merges, splits or misclassifies objects; counted per object, not per pair."""
+"""Rates at which each rater misses, adds, merges, splits or misclassifies objects; per object, not per pair."""
 
 from __future__ import annotations
 

@@ -537,7 +537,7 @@ class Merged(Result):
 
     @property
     def most_parts_first(self) -> NDArray[np.intp]:
-        """Return (M,) rows by descending number of parts, then ascending similarity."""
+        """(M,) rows by descending number of parts, then ascending similarity."""
         return np.lexsort((self.similarity, -self.parts))
 
     @property

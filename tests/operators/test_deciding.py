@@ -120,7 +120,7 @@ def test_operators_write_below_one_folder(
     (folder / f"dangling{ending}").symlink_to(tmp_path / f"new{ending}")
     (folder / f"other{ending}").write_text("not ours")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    below, own = "expected a name below", "expected a new file, or one like those that are written here"
+    below, own = "expected a name below", "expected a new file, or one that this library wrote"
     for name, expected in (
         (str(mine), below),
         (f"../mine{ending}", below),
