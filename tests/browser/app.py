@@ -222,7 +222,7 @@ class App:
         return panel
 
     def close_sample(self) -> None:
-        self.page.mouse.click(10, SIZE["height"] / 2)  # beside it
+        self.page.mouse.click(10, SIZE["height"] / 2)  # next to it
         expect(self.page.locator('[data-cy="modal"]')).to_have_count(0)
 
     def expect_open_sample(self, path: str) -> None:

@@ -165,7 +165,7 @@ def test_a_configuration_that_cannot_be_used_is_named(labels, tmp_path, refusal)
 def test_an_option_that_there_is_not_ends_with_the_same_code(labels, refusal, capsys):
     message = refusal("agreement", labels, "--thresh", "0.7")
     assert "unrecognized arguments: --thresh 0.7; did you mean --threshold? kalos-core agreement --help" in message
-    for line in ([], ["agree"], ["agreement"]):  # what argparse refuses ends the process
+    for line in ([], ["agree"], ["agreement"]):  # argparse errors end the process
         with pytest.raises(SystemExit) as end:
             main(line)
         assert end.value.code == 2

@@ -58,7 +58,7 @@ def test_where_all_cost_the_same_the_order_decides(size):
 
 def test_one_pair_is_given_up_for_two_by_hand():
     #   0 -- 0   -.9      0 -- 1   -.2
-    #   1 -- 0   -.1      2 -- 3   -.5   stands apart
+    #   1 -- 0   -.1      2 -- 3   -.5   separate
     left, right = np.array([0, 2, 0, 1]), np.array([0, 3, 1, 0])
     assert best_assignment(left, right, np.array([-0.9, -0.5, -0.2, -0.1])).tolist() == [False, True, True, True]
 

@@ -24,7 +24,7 @@ def units(annotations, cost="soft", threshold=0.5, solver="shm"):
 @pytest.mark.parametrize(("name", "by_name"), [("ann", {(1, 3)}), ("zoe", {(1, 2, 3)})])
 def test_raters_join_by_overlap_or_by_name(cost, name, by_name):
     #   1   7.........17          1-3 .54, 2-3 .90, 1-2 .48
-    #   2 bob 10.5......20.5      By name ann stands first: cid is matched with her, and bob stays alone.
+    #   2 bob 10.5......20.5      By name ann is first: cid is matched with her, and bob stays alone.
     #   3 cid 10.......20         Called zoe, she comes last, to the unit of bob and cid; by overlap in any case:
     #                             1.44 of cid, .90 of bob, .54 of her.
     annotations = table((name, "cat", 7, 10), ("bob", "cat", 10.5, 10), ("cid", "cat", 10, 10))

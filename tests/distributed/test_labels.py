@@ -113,7 +113,7 @@ def test_by_hand(tmp_path):
     # AC1: who guesses does so where answers vary, 2 * 5/8 * 3/8 = 30/64 of the time
     assert found.ac1.tolist() == pytest.approx([(3 / 4 - 30 / 64) / (1 - 30 / 64)] * 2)
     assert found.cohen.tolist() == pytest.approx([0.5, 0.5])
-    # alpha: of the 8 * 7 ordered pairs of answers 2 * 5 * 3 differ, of the 8 within items 2
+    # alpha: of the 8 * 7 ordered pairs of answers, 2 * 5 * 3 differ; of the 8 within items, 2
     assert found.alpha.tolist() == pytest.approx([1 - (2 / 8) / (30 / 56)] * 2)
     assert (found.ties.tolist(), found.chosen.tolist(), found.breaches) == ([1, 1], [8, 3], 0)
 
