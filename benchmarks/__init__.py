@@ -1,1 +1,1 @@
-"""How fast and how large: each claim measured against the peer, or against the bare work, in one run."""
+"""Benchmarks of speed and memory: each claim is measured against the peer, or against the bare work, in one run."""

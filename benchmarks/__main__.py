@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: measure, print tables, and never fail for being slow."""
+"""`python -m benchmarks`: run benchmarks and print tables; slow results are not failures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FILE = "lvis200.json"
 SCANS = "lidc120.json.gz"
 ON_FIFTYONE = {"bridge", "clicks", "load", "panels"}
-"""These need a database."""
+"""Benchmarks that need a database."""
 
 WITHOUT_PEER = {*ON_FIFTYONE, "readers"}
 
@@ -51,17 +51,17 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m benchmarks", description="Measure speed and memory against the peer.")
-    parser.add_argument("names", nargs="*", choices=[[], *BENCHMARKS], help="which benchmarks; by default all")
-    parser.add_argument("--repeats", type=_at_least_one, default=5, help="rounds that count (default: 5)")
+    parser.add_argument("names", nargs="*", choices=[[], *BENCHMARKS], help="benchmarks to run; all by default")
+    parser.add_argument("--repeats", type=_at_least_one, default=5, help="rounds to measure (default: 5)")
     folder = os.environ.get("KALOS_DATA") or ROOT.parent / "shared" / "data"
     parser.add_argument("--data", type=Path, default=Path(folder), help=f"folder that holds {FILE}")
     parser.add_argument(
         "--results",
         type=Path,
         metavar="FOLDER",
-        help="also write all figures, a file a benchmark (see benchmarks.page)",
+        help="also write all numbers, one file per benchmark (see benchmarks.page)",
     )
-    parser.add_argument("--large", action="store_true", help="on FiftyOne: also data sets that take minutes")
+    parser.add_argument("--large", action="store_true", help="for FiftyOne, also use data sets that take minutes")
     return parser
 
 
@@ -74,7 +74,7 @@ def _at_least_one(text: str) -> int:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the benchmarks measure, and how often."""
+    """Input of the benchmarks, and number of rounds."""
 
     path: Path
     repeats: int
@@ -82,13 +82,13 @@ class Asked:
 
     @cached_property
     def coco(self) -> dict[str, Any]:
-        """The content of the file."""
+        """Content of the file."""
         content: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
         return content
 
 
 def _on_file(said: str, module: str, *names: str) -> Callable[[Asked], Iterator[Table]]:
-    """The tables that functions of a module of this package measure on the annotations of a file."""
+    """Return a function that yields the tables of a module's functions, measured on the annotations of a file."""
 
     def tables(asked: Asked) -> Iterator[Table]:
         found = import_module(f"benchmarks.{module}")
@@ -187,25 +187,25 @@ def _readers(asked: Asked) -> Iterator[Table]:
 
 
 def _bridge(asked: Asked) -> Iterator[Table]:
-    from benchmarks import bridge  # imports FiftyOne, which reads its environment then
+    from benchmarks import bridge  # imports FiftyOne, which then reads its environment
 
     yield from bridge.all_tables(asked.coco, asked.path.stem, asked.repeats, asked.large, _say)
 
 
 def _clicks(asked: Asked) -> Iterator[Table]:
-    from benchmarks import clicks  # likewise
+    from benchmarks import clicks  # imports FiftyOne, too
 
     yield from clicks.all_tables(asked.repeats, asked.large, _say)
 
 
 def _panels(asked: Asked) -> Iterator[Table]:
-    from benchmarks import panels  # likewise
+    from benchmarks import panels  # imports FiftyOne, too
 
     yield from panels.all_tables(asked.repeats, asked.large, _say)
 
 
 def _load(asked: Asked) -> Iterator[Table]:  # noqa: ARG001 - one round takes minutes
-    from benchmarks import load  # likewise
+    from benchmarks import load  # imports FiftyOne, too
 
     yield from load.all_tables(_say)
 
@@ -231,7 +231,7 @@ BENCHMARKS: dict[str, Callable[[Asked], Iterator[Table]]] = {
     "load": _load,
     "panels": _panels,
 }
-"""Name -> what measures and answers its tables, imported only when it is asked for."""
+"""Name -> function that measures and yields tables; modules are imported only when needed."""
 
 
 def _measure(names: Sequence[str], asked: Asked) -> Iterator[tuple[str, Table]]:
@@ -248,7 +248,7 @@ def _measure(names: Sequence[str], asked: Asked) -> Iterator[tuple[str, Table]]:
 
 
 def write_results(file: Path, tables: Sequence[Table], about: dict[str, str], repeats: int) -> None:
-    """All figures of a benchmark, with when and on what they were measured."""
+    """Write all numbers of a benchmark, with date and environment."""
     record = {
         "measured": datetime.date.today().isoformat(),
         "environment": about,

@@ -1,4 +1,4 @@
-"""Agreement of boxes and of polygons against the peer, on the same annotations and with a check of the results."""
+"""Agreement on boxes and polygons vs. the peer, on the same annotations, with a check that results are equal."""
 
 from __future__ import annotations
 
@@ -21,50 +21,50 @@ from kalos_core.shapes import Boxes, Polygons
 THRESHOLD = 0.5
 COPIES = (1, 5, 25)
 CROWDED = 10
-"""Images whose annotations are laid over one another, which makes about as many times the pairs."""
+"""Number of images whose annotations are put into one image, which gives about this factor of pairs."""
 
 BOXES, POLYGONS = "box_iou", "polygon_iou"
 PEER_NAMES = {BOXES: "bbox_iou_similarity", POLYGONS: "segm_iou_similarity"}
 AT_LEAST = {BOXES: 8.0, POLYGONS: 30.0}
-"""How many times faster than the peer each is to be."""
+"""Claimed speedup over the peer."""
 
 AT_LEAST_AGAIN = 40.0
-"""How many times faster polygons are to be with geometries there."""
+"""Claimed speedup for polygons with geometry cached."""
 
 FROM_FILE = {BOXES: 4.0, POLYGONS: 20.0}
-"""How many times faster each is to be with reading the file."""
+"""Claimed speedup including reading the file."""
 
 MANY_TIMES = 20.0
-"""How many times faster boxes are to be on the largest of `COPIES`."""
+"""Claimed speedup for boxes on the largest of `COPIES`."""
 
 GROWTH = 1.5
-"""How much more a pair may cost on the largest input than on the smallest: arrays that leave the cache, no more."""
+"""Maximum factor of time per pair on the largest input vs. the smallest; only cache misses may add to it."""
 
 SAME = 1e-9
 
 MOST_MEMORY = 1024.0
-"""Bytes beyond the input that an annotation may cost at the peak."""
+"""Maximum number of bytes per annotation at the peak, beyond the input."""
 
 
 class SharedAnnotations:
-    """The same annotations for both sides, loaded by each side's own reader."""
+    """Same annotations for both sides, loaded by each side's reader."""
 
     def __init__(self, coco: Mapping[str, Any]) -> None:
         from kalos.utils.data_loading import preprocess_data
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", KalosWarning)  # annotations beyond their image are not the matter here
+            warnings.simplefilter("ignore", KalosWarning)  # annotations outside of their image do not matter here
             self.annotations = read_coco(coco)
-        self.peer_data = preprocess_data(copy.deepcopy(dict(coco)))  # it writes on what it is given
+        self.peer_data = preprocess_data(copy.deepcopy(dict(coco)))  # the peer modifies its input
         self.peer_categories = {category["id"]: category["name"] for category in coco["categories"]}
         self.peer_raters = sorted({name for image in self.peer_data.values() for name in image["rater_list"]})
 
     def ours(self, similarity: str) -> Subject:
-        """Each time on columns of its own, so that no geometry is there from the time before."""
+        """Return the subject with new columns each time, so that no geometry is cached."""
         return Subject(lambda given: _agreement(given, similarity), lambda: without_cache(self.annotations))
 
     def ours_again(self, similarity: str) -> Subject:
-        """With the geometries of an earlier analysis, as in a sweep over thresholds."""
+        """Return the subject with the geometry of an earlier analysis, as in a sweep over thresholds."""
         return Subject(lambda given: _agreement(given, similarity), lambda: self.annotations)
 
     def peer(self, similarity: str) -> Subject:
@@ -75,7 +75,7 @@ class SharedAnnotations:
     ) -> Any:
         from kalos.iaa import core
 
-        with mock.patch.object(core, "tqdm", no_progress_bar):  # it would cost the peer time
+        with mock.patch.object(core, "tqdm", no_progress_bar):  # it would slow down the peer
             return core.calculate_iaa(
                 processed_data=self.peer_data if data is None else data,
                 categories=self.peer_categories,
@@ -91,7 +91,7 @@ class SharedAnnotations:
 
     @property
     def pairs(self) -> int:
-        """How many pairs of annotations of one image and two raters there are."""
+        """Number of pairs of annotations of two raters in one image."""
         found = self.annotations
         counts = np.zeros((len(found.images), len(found.raters)), np.int64)
         np.add.at(counts, (found.image, found.rater), 1)
@@ -99,7 +99,7 @@ class SharedAnnotations:
 
 
 def against_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
-    """One threshold, greedy, no bootstrap; polygons with and without the geometries of an earlier analysis."""
+    """Measure one threshold, greedy, no bootstrap; polygons with and without cached geometry."""
     shared = SharedAnnotations(coco)
     cold_boxes, peer_boxes = alternate([shared.ours(BOXES), shared.peer(BOXES)], repeats)
     cold, warm, peer = alternate([shared.ours(POLYGONS), shared.ours_again(POLYGONS), shared.peer(POLYGONS)], repeats)
@@ -131,7 +131,7 @@ def against_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
 
 
 def reading(path: Path, repeats: int) -> Table:
-    """Reading a file, which the other tables leave out, and from the file to alpha: ours with every check."""
+    """Measure reading a file, which other tables exclude, and the time from file to alpha; ours includes all checks."""
     from kalos.utils.data_loading import load_and_preprocess_data
 
     shared = SharedAnnotations(json.loads(path.read_text(encoding="utf-8")))
@@ -168,7 +168,7 @@ def reading(path: Path, repeats: int) -> Table:
 
 
 def scaling(coco: Mapping[str, Any], name: str, repeats: int, copies: Sequence[int] = COPIES) -> list[Table]:
-    """Boxes of more images, and of fuller ones: the time of a pair stays what it is."""
+    """Measure boxes for more images, and for fuller images; the time per pair stays constant."""
     inputs = {f"{times} x {name}": copies_of(coco, times) for times in copies}
     inputs[f"{name}, {CROWDED} images as one"] = crowded(coco, CROWDED)
     rows, notes, per_pair = [], [], {}
@@ -197,7 +197,7 @@ def scaling(coco: Mapping[str, Any], name: str, repeats: int, copies: Sequence[i
 
 
 def memory(coco: Mapping[str, Any], name: str, copies: Sequence[int] = COPIES) -> Table:
-    """Bytes beyond the input at the peak, for an annotation."""
+    """Measure the peak of memory beyond the input, in bytes per annotation."""
     rows = []
     for times in copies:
         shared = SharedAnnotations(copies_of(coco, times))
@@ -205,7 +205,7 @@ def memory(coco: Mapping[str, Any], name: str, copies: Sequence[int] = COPIES) -
         for what, similarity in (("boxes", BOXES), ("polygons", POLYGONS)):
             mine, most = peak_memory(shared.ours(similarity)), Measured((MOST_MEMORY,), "B")
             rows.append(Row(f"{what}, {times} x {name}: {count:,} annotations", mine.per(count), most, 1.0))
-            # polygons of the peer take seconds a copy, and need no more for an annotation where there are many
+            # the peer takes seconds per copy for polygons, and needs no more per annotation if there are many
             if similarity == BOXES or times == copies[0]:
                 rows.append(Row("    the peer", peak_memory(shared.peer(similarity)).per(count)))
     return Table(
@@ -222,7 +222,7 @@ def memory(coco: Mapping[str, Any], name: str, copies: Sequence[int] = COPIES) -
 
 
 def copies_of(coco: Mapping[str, Any], times: int) -> dict[str, Any]:
-    """The data set `times` over, images and annotations renumbered."""
+    """Return the data set `times` over, with images and annotations renumbered."""
     images, annotations = coco["images"], coco["annotations"]
     first_image = 1 + max(image["id"] for image in images)
     first_annotation = 1 + max(annotation["id"] for annotation in annotations)
@@ -239,7 +239,7 @@ def copies_of(coco: Mapping[str, Any], times: int) -> dict[str, Any]:
 
 
 def crowded(coco: Mapping[str, Any], group: int) -> dict[str, Any]:
-    """The annotations of every `group` images in the first of them."""
+    """Put the annotations of every `group` images into the first of them."""
     images = coco["images"]
     first = {image["id"]: images[index // group * group]["id"] for index, image in enumerate(images)}
     annotations = [annotation | {"image_id": first[annotation["image_id"]]} for annotation in coco["annotations"]]
@@ -247,7 +247,7 @@ def crowded(coco: Mapping[str, Any], group: int) -> dict[str, Any]:
 
 
 def without_cache(annotations: Annotations) -> Annotations:
-    """The same annotations in new columns."""
+    """Return the same annotations in new columns."""
     fresh = {
         kind: Polygons(column.points, column.ring_start, column.part_start)
         if isinstance(column, Polygons)
@@ -258,7 +258,7 @@ def without_cache(annotations: Annotations) -> Annotations:
 
 
 def largest_difference(result: Agreement, peer_answer: Any) -> float:
-    """Largest difference of an image's alpha; images whose alpha is undefined are 1 for the peer."""
+    """Return the largest difference of an image's alpha; the peer gives 1 if alpha is undefined."""
     theirs = np.array([peer_answer[6][image] for image in result.annotations.images])
     return float(np.abs(np.nan_to_num(result.image_alpha, nan=1.0) - theirs).max())
 

@@ -1,6 +1,6 @@
-"""The analyses on FiftyOne (read, compute, write) against a bare read and write of the same fields.
+"""Analyses on FiftyOne (read, compute, write) vs. a bare read and write of the same fields.
 
-Every round works on a fresh clone of the data set: the second time a field is written is quicker than the first.
+Every round uses a fresh clone of the data set, because a field is written faster the second time.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ OPERATORS = ("compute_agreement", "find_variations")
 PLUGIN = "@kalos/variation"
 KEY = "measured"
 AT_MOST = 2.0
-"""How many times as long as the bare read and write the whole may take."""
+"""Maximum factor of time over the bare read and write."""
 
 LARGE_SAMPLES, LARGE_LABELS, SIDE, LARGEST_BOX = 2000, 40, 100, 30
-"""A large data set: samples, labels of both raters on each, side of an image and longest side of a box in pixels."""
+"""Large data set: samples, labels per rater and sample, side of images and longest side of boxes in pixels."""
 
 READ = {
     "detections": ("id", "label", "confidence", "bounding_box"),
     "polylines": ("id", "label", "confidence", "points", "closed"),
 }
-"""Attributes an analysis reads, of each label type."""
+"""Attributes that an analysis reads, by label type."""
 
 
 def all_tables(
     coco: Mapping[str, Any], name: str, repeats: int, large: bool, say: Callable[[str], None]
 ) -> Iterator[Table]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)  # annotations beyond their image are not the matter here
+        warnings.simplefilter("ignore", KalosWarning)  # annotations outside of their image do not matter here
         annotations = read_coco(coco)
     everything, python = analyses(), [COMPUTE_AGREEMENT, FIND_VARIATIONS]
     missing = () if len(everything) > len(IN_PYTHON) else (f"the operators of {PLUGIN} are not registered: left out",)
@@ -81,7 +81,7 @@ def table(
 
 @dataclass(frozen=True)
 class Analysis:
-    """Something that reads a data set, computes and writes the run `KEY`."""
+    """Analysis that reads a data set, computes, and writes the run `KEY`."""
 
     name: str
     run: Callable[[Any], Any]
@@ -94,7 +94,7 @@ IN_PYTHON = (COMPUTE_AGREEMENT, NO_BOOTSTRAP, FIND_VARIATIONS)
 
 
 def analyses() -> list[Analysis]:
-    """From Python, and by the plugin's operators where FiftyOne finds them."""
+    """Return analyses from Python, and by the plugin's operators if FiftyOne finds them."""
     folder = Path(fo.config.plugins_dir)
     folder.mkdir(parents=True, exist_ok=True)
     link = folder / "kalos-variation"
@@ -119,7 +119,7 @@ def _operator(uri: str) -> Callable[[Any], Any]:
 
 @dataclass(frozen=True)
 class BareWork:
-    """One `values([...])` of what an analysis reads, and FiftyOne's own setters for what it writes."""
+    """One `values([...])` call for the fields an analysis reads, and FiftyOne's setters for those it writes."""
 
     read: list[str]
     of_samples: dict[str, list[Any]]
@@ -127,7 +127,7 @@ class BareWork:
 
     @classmethod
     def of(cls, dataset: Any, analysis: Analysis, label_type: str) -> BareWork:
-        """What the analysis reads and writes, found by running it once on a clone."""
+        """Find what the analysis reads and writes by running it once on a clone."""
         lists = [f"{field}.{label_type}" for field in kf.rater_fields(dataset).values()]
         clone = dataset.clone()
         before = set(clone.get_field_schema(flat=True))
@@ -153,14 +153,14 @@ class BareWork:
     def run(self, dataset: Any) -> None:
         dataset.values(self.read)
         for path, column in self.of_samples.items():
-            if any(value is not None for value in column):  # FiftyOne makes no field of nothing
+            if any(value is not None for value in column):  # FiftyOne does not create empty fields
                 dataset.set_values(path, column)
-        for path, column in self.of_labels.items():  # checked, a None among numbers would be refused
+        for path, column in self.of_labels.items():  # with checks, FiftyOne refuses None among numbers
             dataset.set_values(path, column, dynamic=True, validate=False)
 
 
 def many_labels(samples: int, labels: int, seed: int = 0) -> Annotations:
-    """Boxes of a first rater at random positions, and of a second one next to them."""
+    """Return boxes of one rater at random positions, and of a second rater next to them."""
     rng = np.random.default_rng(seed)
     boxes = np.empty((samples, labels, 4))
     half = labels // 2

@@ -1,4 +1,4 @@
-"""Calibration of the threshold against the peer: observed and expected distances, KS and tau*."""
+"""Calibration of the threshold vs. the peer: observed and expected distances, KS and tau*."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from benchmarks.timing import Subject, alternate
 from kalos_core import calibrate
 
 AT_LEAST = {BOXES: None, POLYGONS: 10.0}
-"""How many times faster than the peer each is to be."""
+"""Claimed speedup over the peer."""
 
 REPAIRED = 1e-5
-"""How far a distance may differ where an outline crosses itself and each side repairs it in its own way."""
+"""Maximum difference of distances for self-intersecting outlines, which each side repairs differently."""
 
 
 def against_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
-    """One draw of expected distances, no bootstrap."""
+    """Measure one draw of expected distances, no bootstrap."""
     shared = SharedAnnotations(coco)
     rows, notes = [], []
     for what, similarity in (("boxes", BOXES), ("polygons", POLYGONS)):
@@ -47,7 +47,7 @@ def _peer(shared: SharedAnnotations, similarity: str) -> Subject:
 
     def work(_: None) -> tuple[dict[str, Any], float, float]:
         random.seed(0)
-        with mock.patch.object(distances, "tqdm", no_progress_bar):  # it would cost the peer time
+        with mock.patch.object(distances, "tqdm", no_progress_bar):  # it would slow down the peer
             found = distances.calculate_do_de(shared.peer_data, function)
         observed, expected = np.array(found["d_o"]), np.array(found["d_e"])
         boundary = configuration.find_bayesian_boundary(observed, expected)
@@ -57,7 +57,7 @@ def _peer(shared: SharedAnnotations, similarity: str) -> Subject:
 
 
 def _same_work(ours: Any, peer: Mapping[str, Any], peer_ks: float, peer_tau: float) -> str:
-    """Observed distances are the same numbers, but of outlines that cross themselves; expected ones are drawn."""
+    """Compare results: observed distances are equal except for self-intersecting outlines; expected ones are random."""
     mine, theirs = np.sort(ours.observed), np.sort(peer["d_o"])
     difference = np.abs(mine - theirs) if mine.shape == theirs.shape else np.array([np.inf])
     verdict = "same" if difference.max() <= REPAIRED else "NOT THE SAME"

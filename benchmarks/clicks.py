@@ -1,7 +1,7 @@
-"""What a click costs on a large data set, and what long work costs in time and memory.
+"""Cost of clicks on a large data set, and time and memory of long work.
 
-Every data set is made here: images that do not exist, boxes of a first rater at random positions, and of the others
-next to them. One label in ten of the others is elsewhere, one in twenty of another class.
+Every data set is synthetic: images without files, boxes of a first rater at random positions, and boxes of the
+others next to them. Of the other raters' labels, one in ten is elsewhere and one in twenty has another class.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ SAMPLES, MANY_SAMPLES, LABELS, SIDE, CLASSES = 20_000, 100_000, 9, 640, 10
 MANY_RATERS, FEW_SAMPLES = 66, 53
 
 SORTED = ("view: worst first, one class",)
-"""Views that sort all samples and filter both raters: no claim."""
+"""Views that sort all samples and filter both raters; there is no claim for them."""
 
 OF_A_BARE_COUNT, OF_A_FULL_RUN, OF_THE_LIBRARY = 5.0, 0.1, 3.0
-"""At most so many times a count of a filtered field, the whole run, and the library's own work."""
+"""Maximum factors over a count of a filtered field, the whole run, and the library's own work."""
 
 MEBIBYTES = 600
-"""At most so much memory beyond what the process holds before."""
+"""Maximum memory beyond what the process held before."""
 
 
 def all_tables(repeats: int, large: bool, say: Callable[[str], None]) -> Iterator[Table]:
@@ -55,7 +55,7 @@ def all_tables(repeats: int, large: bool, say: Callable[[str], None]) -> Iterato
 
 
 def table_of(samples: int, raters: int = 2, labels: int = LABELS, seed: int = 0) -> Annotations:
-    """So many labels of each rater on each image."""
+    """Return a table with the given number of labels of each rater on each image."""
     rng, count = np.random.default_rng(seed), samples * labels
     first = np.column_stack([rng.uniform(0, SIDE - 80, (count, 2)), rng.uniform(20, 80, (count, 2))])
     classes = rng.integers(0, CLASSES, count)
@@ -84,7 +84,7 @@ def table_of(samples: int, raters: int = 2, labels: int = LABELS, seed: int = 0)
 
 @contextmanager
 def dataset_of(annotations: Annotations, load: bool = True) -> Iterator[Any]:
-    """A data set with the images of a table, and its labels."""
+    """Yield a data set with the images of a table, and its labels."""
     dataset = fo.Dataset()
     try:
         size = fo.ImageMetadata(width=SIDE, height=SIDE)
@@ -98,7 +98,7 @@ def dataset_of(annotations: Annotations, load: bool = True) -> Iterator[Any]:
 
 
 def clicks(samples: int, repeats: int) -> Table:
-    """What a panel asks for when it opens, and what a click counts, against the count of one filtered field."""
+    """Measure requests of a panel when it opens and on clicks, vs. the count of one filtered field."""
     with dataset_of(table_of(samples)) as dataset:
         kf.compute_agreement(dataset, "agreement")
         kf.find_variations(dataset, "variations")
@@ -134,7 +134,7 @@ def _call(look: Callable[[], Any], _: Any) -> Any:
 
 
 def raters(count: int, samples: int, repeats: int) -> Table:
-    """Variations of many raters through FiftyOne, against the same work in the library."""
+    """Measure variations of many raters through FiftyOne vs. the same work in the library."""
     with dataset_of(table_of(samples, raters=count)) as dataset:
         annotations = kf.read_annotations(dataset)
         ours, other = alternate(
@@ -151,14 +151,14 @@ def raters(count: int, samples: int, repeats: int) -> Table:
 
 
 def _in_the_library(annotations: Annotations) -> None:
-    """The same work without a database."""
+    """Do the same work without a database."""
     found = variations(annotations)
     variation_shares(annotations, THRESHOLDS, pairs=found.pairs)
     boundary_quality(found)
 
 
 def work(samples: int) -> Table:
-    """Seconds and memory of long work, and of loading a run of which 10 images have changed."""
+    """Measure time and memory of long work, and of loading a run in which 10 images have changed."""
     annotations = table_of(samples)
     with dataset_of(annotations, load=False) as dataset:
         done = {

@@ -1,4 +1,4 @@
-"""Where cost could jump: annotations on one another, very many raters, and findings counted at many thresholds."""
+"""Inputs with a risk of steep cost: identical annotations, very many raters, and many thresholds."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from kalos_core.pairs import compute_pairs
 
 IDENTICAL = (125, 250, 500)
 QUADRATIC = 6.0
-"""How much more twice as many identical annotations may cost: four times, and what sorting and caches add."""
+"""Maximum factor for twice as many identical annotations: four, plus sorting and cache misses."""
 
 RATERS, UNITS = 100, 50
 AT_MOST = 20.0
-"""Seconds of a diagnostic of so many raters."""
+"""Maximum seconds of a diagnostic of this many raters."""
 
 IMAGES, RATERS_OF_IMAGES = 1000, 30
 TIMES_AGREEMENT = 20.0
 
 COUNTS = tuple(step / 20 for step in range(2, 19))
-"""Where `find_variations` counts unless told otherwise."""
+"""Default thresholds of `find_variations`."""
 
 
 def identical(repeats: int) -> Table:
-    """The same box over and over by two raters, in one image."""
+    """Measure repeated identical boxes of two raters in one image."""
     tables = {count: _made(2, 1, count, apart=0.0) for count in IDENTICAL}
     pairs = {count: compute_pairs(table) for count, table in tables.items()}
 
@@ -65,7 +65,7 @@ def identical(repeats: int) -> Table:
 
 
 def many_raters(repeats: int) -> Table:
-    """Every diagnostic of a hundred raters, in seconds."""
+    """Measure every diagnostic of a hundred raters, in seconds."""
     table = _made(RATERS, UNITS, 1, apart=2.0)
     result = agreement(table)
     works: dict[str, Callable[[], Any]] = {
@@ -88,7 +88,7 @@ def many_raters(repeats: int) -> Table:
 
 
 def vitality(repeats: int) -> Table:
-    """Vitality matches again without each rater: beside the agreement it starts from."""
+    """Measure vitality, which matches again without each rater, vs. the agreement it starts from."""
     table = _made(RATERS_OF_IMAGES, IMAGES, 5, apart=2.0)
     result = agreement(table)
     without, whole = alternate(
@@ -104,9 +104,9 @@ def vitality(repeats: int) -> Table:
 
 
 def counts_of_findings(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
-    """Findings at 17 thresholds beside the search for them at one, comparing included."""
+    """Measure findings at 17 thresholds vs. the search at one, comparison of shapes included."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)  # annotations beyond their image are not the matter here
+        warnings.simplefilter("ignore", KalosWarning)  # annotations outside of their image do not matter here
         table = read_coco(coco)
     rows = []
     for similarity in ("box_iou", "polygon_iou"):
@@ -131,7 +131,7 @@ def counts_of_findings(coco: Mapping[str, Any], name: str, repeats: int) -> Tabl
 
 
 def _made(raters: int, images: int, objects: int, apart: float) -> Annotations:
-    """Objects that all raters annotated, edges about `apart` pixels off; one in ten missed unless all are identical."""
+    """Return objects that all raters annotated, with edges about `apart` pixels off; if not 0, one in ten is missed."""
     rng = np.random.default_rng(0)
     places = rng.uniform(0, 400, (images, objects, 2)) if apart else np.zeros((images, objects, 2))
     rows = [

@@ -1,4 +1,4 @@
-"""Modified mAP and its subsets against pycocotools and hotcoco, if it is installed; all tables are loaded before."""
+"""Modified mAP and its subsets vs. pycocotools, and hotcoco if installed; all tables are loaded before."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from kalos_core.convergence.modified import MatchTask, count_in_orders
 
 FASTER_THAN_COCO = 30.0
 FASTER_THAN_HOTCOCO = {1: 5.0, COPIES[-1]: 2.0}
-"""How many times as fast as hotcoco, which is written in Rust, on so many copies of the images."""
+"""Claimed speedup over hotcoco, which is written in Rust, by number of copies of the images."""
 
 FASTER_REPLICATES = 1000.0
 REPLICATES = 1000
 FRACTION = 0.1
 MEASURED = 3
-"""Replicates that pycocotools is measured on; the others would take hours and are extrapolated."""
+"""Replicates measured with pycocotools; the others would take hours and are extrapolated."""
 
 MOST_MEMORY = 500 * (1 << 20)
 
 
 class Sides:
-    """The boxes of two raters as our table, and as pairs of ground truth and detections of a COCO tool."""
+    """Boxes of two raters as our table, and as pairs of ground truth and detections for a COCO tool."""
 
     def __init__(self, coco: Mapping[str, Any]) -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", KalosWarning)  # annotations beyond their image are not the matter here
+            warnings.simplefilter("ignore", KalosWarning)  # annotations outside of their image do not matter here
             self.annotations = read_coco(coco)
         self.coco = coco
 
     def directions(self, module: str) -> list[tuple[Any, Any]]:
-        """Ground truth and detections, loaded and indexed, in both directions."""
+        """Return ground truth and detections, loaded and indexed, in both directions."""
         coco_class = importlib.import_module(module).COCO
         raters = sorted({annotation["rater_id"] for annotation in self.coco["annotations"]})
         sides = [
@@ -59,7 +59,7 @@ class Sides:
             "categories": self.coco["categories"],
             "annotations": [
                 {
-                    "id": number,  # from 1: pycocotools takes a match with annotation 0 for none
+                    "id": number,  # from 1, because pycocotools treats a match with annotation 0 as none
                     "image_id": annotation["image_id"],
                     "category_id": annotation["category_id"],
                     "bbox": annotation["bbox"],
@@ -75,7 +75,7 @@ class Sides:
 
 
 def coco_map(evaluator: Any, directions: list[tuple[Any, Any]], images: list[Any] | None = None) -> float:
-    """Mean over thresholds and both directions."""
+    """Compute the mean over thresholds and both directions."""
     means = []
     with contextlib.redirect_stdout(io.StringIO()):
         for reference, found in directions:
@@ -91,7 +91,7 @@ def coco_map(evaluator: Any, directions: list[tuple[Any, Any]], images: list[Any
 
 
 def against_coco(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
-    """One modified mAP: ten thresholds, both directions."""
+    """Measure one modified mAP: ten thresholds, both directions."""
     sides = Sides(coco)
     tools = [("pycocotools", sides, "pycocotools.coco", "pycocotools.cocoeval", FASTER_THAN_COCO)]
     if importlib.util.find_spec("hotcoco") is not None:
@@ -130,7 +130,7 @@ def _coco(sides: Sides, module: str, evaluators: str) -> Subject:
 
 
 def replicates(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
-    """A thousand subsets: matched once here, matched anew by pycocotools each time."""
+    """Measure a thousand subsets; we match once, pycocotools matches again for each."""
     from pycocotools.cocoeval import COCOeval
 
     sides = Sides(coco)
@@ -177,7 +177,7 @@ def _whole(annotations: Annotations) -> Any:
 
 
 def memory(coco: Mapping[str, Any], name: str, copies: int = COPIES[-1]) -> Table:
-    """Bytes beyond the input at the peak."""
+    """Measure the peak of memory beyond the input, in bytes."""
     table = Sides(copies_of(coco, copies)).annotations
     used = peak_memory(Subject(_whole, lambda: without_cache(table)))
     what = f"label convergence, {copies} x {name}: {len(table.images):,} images, {len(table):,} annotations"

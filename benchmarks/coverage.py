@@ -1,7 +1,7 @@
-"""How often 95 % intervals hold the true value: raters of known law are simulated, again and again.
+"""Coverage of 95 % intervals, from repeated simulations of raters with known distributions.
 
-`python -m benchmarks.coverage` takes an hour; `--results` writes what it counts. The true value of a figure is that of
-a data set as large as memory allows, drawn by the same law.
+`python -m benchmarks.coverage` takes an hour; `--results` writes the counts. The true value of a statistic is that of
+a data set from the same distribution, as large as memory allows.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ SKILLS = (0.9, 0.8, 0.7, 0.85, 0.75, 0.95)
 LENIENCE = (0.0, 0.2, -0.2, 0.1, -0.1, 0.3)
 GRADES = 5
 SIDE = 24
-"""Pixels of a mask's edge."""
+"""Side of a mask in pixels."""
 
 Figures = dict[str, tuple[float, NDArray[np.float64]]]
-"""Name -> value and the two ends of its interval, NaN where there is none."""
+"""Name -> value, and both ends of its interval; NaN if there is none."""
 
 
 # ---- raters of objects ----
@@ -62,7 +62,7 @@ Figures = dict[str, tuple[float, NDArray[np.float64]]]
 
 @dataclass(frozen=True)
 class Scenes:
-    """The true objects of some images; images differ in how hard they are."""
+    """True objects of some images; images differ in difficulty."""
 
     image: NDArray[np.intp]
     category: NDArray[np.intp]
@@ -78,7 +78,7 @@ class Scenes:
         return cls(image, category, np.arange(len(image)) - starts[image], rng.beta(2, 6, images))
 
     def annotated(self, raters: int, rng: np.random.Generator, careless: float = 1.0) -> Annotations:
-        """What raters of one law give: they miss, mix up, invent and draw loosely, more so in hard images."""
+        """Simulate raters who miss, confuse, add and displace objects, more so in difficult images."""
         images, parts = len(self.hard), []
         for rater in range(raters):
             hard = careless * self.hard[self.image]
@@ -88,7 +88,7 @@ class Scenes:
             false = np.repeat(np.arange(images), rng.poisson(1.2 * careless * self.hard))
             image = np.concatenate([self.image[seen], false])
             category = np.concatenate([category[seen], rng.choice(len(CLASS_SHARES), len(false), p=CLASS_SHARES)])
-            alone = 40 + 40 * rater + rng.integers(0, 40, len(false))  # overlaps nothing of any other rater
+            alone = 40 + 40 * rater + rng.integers(0, 40, len(false))  # no overlap with other raters
             place = np.concatenate([self.place[seen], alone])
             spread = np.concatenate([4 + 30 * hard[seen], np.full(len(false), 4.0)])
             corner = np.column_stack([100.0 * place, np.zeros(len(place))])
@@ -124,7 +124,7 @@ def _table(
 
 
 def objects(images: int, raters: int, bootstrap: int, rng: np.random.Generator) -> Figures:
-    """Agreement of all, of classes, of a rater and of a pair."""
+    """Compute agreement of all raters, of classes, of one rater and of one pair."""
     found = agreement(Scenes.drawn(images, rng).annotated(raters, rng), bootstrap=bootstrap)
     classes, pairs = class_difficulty(found), collaboration(found)
     figures: Figures = {
@@ -149,7 +149,7 @@ def objects(images: int, raters: int, bootstrap: int, rng: np.random.Generator) 
 
 
 def comparison(images: int, raters: int, bootstrap: int, rng: np.random.Generator) -> Figures:
-    """Two studies of the same images by raters of one law: nothing differs."""
+    """Compare two studies of the same images by raters with the same distribution, so nothing differs."""
     scenes = Scenes.drawn(images, rng)
     a, b = (agreement(scenes.annotated(raters, rng), bootstrap=0) for _ in range(2))
     found = compare(a, b, bootstrap=bootstrap)
@@ -166,7 +166,7 @@ def comparison(images: int, raters: int, bootstrap: int, rng: np.random.Generato
 
 
 def convergence(images: int, _: int, bootstrap: int, rng: np.random.Generator) -> Figures:
-    """Label convergence, which two raters measure."""
+    """Compute label convergence of two raters."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)
         table = Scenes.drawn(images, rng).annotated(2, rng)
@@ -178,7 +178,7 @@ def convergence(images: int, _: int, bootstrap: int, rng: np.random.Generator) -
 
 
 def grades(images: int, raters: int, bootstrap: int, rng: np.random.Generator) -> Figures:
-    """Grades of 1 to 5 of a latent quality, which each rater sees with an error and a lenience of their own."""
+    """Simulate grades of 1 to 5 for a latent quality, which each rater sees with their own error and bias."""
     seen = rng.normal(0, 1, (images, 1)) + rng.normal(0, 0.6, (images, raters)) + np.array(LENIENCE[:raters])
     values = np.clip(np.round(3 + seen), 1, GRADES)
     found, icc = grade_agreement(values, bootstrap=bootstrap), intraclass_correlation(values)
@@ -189,7 +189,7 @@ def grades(images: int, raters: int, bootstrap: int, rng: np.random.Generator) -
 
 
 def answers(images: int, raters: int, bootstrap: int, rng: np.random.Generator) -> Figures:
-    """One of three classes of each image, by raters of known skill."""
+    """Simulate answers with one of three classes per image, by raters of known skill."""
     true = rng.choice(3, images, p=(0.6, 0.3, 0.1))
     right = rng.random((images, raters)) < np.array(SKILLS[:raters])
     values = np.where(right, true[:, None], (true[:, None] + rng.integers(1, 3, (images, raters))) % 3)
@@ -205,7 +205,7 @@ def answers(images: int, raters: int, bootstrap: int, rng: np.random.Generator) 
 
 
 def pixels(images: int, raters: int, bootstrap: int, rng: np.random.Generator) -> Figures:
-    """Discs, of which each rater has centre and radius with an error of their own."""
+    """Simulate discs that each rater marks with errors of centre and radius."""
     found = pixel_agreement(list(_masks(images, raters, rng)), bootstrap=bootstrap)
     return {
         "pixels: mean F1": (found.mean_f1, found.mean_f1_interval),
@@ -226,7 +226,7 @@ def _masks(images: int, raters: int, rng: np.random.Generator) -> Iterator[dict[
 
 
 def ranks(images: int, raters: int, bootstrap: int, rng: np.random.Generator) -> Figures:
-    """The area of a detector under the truth of one rater."""
+    """Compute the area under the curve of a detector, with one rater as the reference."""
     accumulator = DetectorAccumulator(levels=64, methods=(), bootstrap=bootstrap)
     for masks in _masks(images, raters, rng):
         scores = np.clip(np.mean(list(masks.values()), axis=0) * 0.6 + rng.beta(2, 4, (SIDE, SIDE)) * 0.4, 0, 1)
@@ -239,7 +239,7 @@ def ranks(images: int, raters: int, bootstrap: int, rng: np.random.Generator) ->
 
 
 def classifiers(images: int, _: int, bootstrap: int, rng: np.random.Generator) -> Figures:
-    """A classifier of four labels, which 50 to 5 % of the images have, and others of one of them."""
+    """Simulate a classifier of four labels that 50 to 5 % of the images have, and classifiers of one label each."""
     shares, names = np.array([0.5, 0.3, 0.1, 0.05]), ["a", "b", "c", "d"]
     truth = rng.random((images, len(shares))) < shares
     ids = range(images)
@@ -267,12 +267,12 @@ STUDIES: Mapping[str, tuple[Study, int, tuple[int, ...]]] = {
     "ranks": (ranks, 3_000, (2,)),
     "classifiers": (classifiers, 1_000_000, (1,)),
 }
-"""Name -> how its data sets are drawn, images of the one that the true values are of (0: they are 0), and raters."""
+"""Name -> simulation, images of the data set for true values (0: they are 0), and numbers of raters."""
 
 
 @dataclass(frozen=True)
 class Covered:
-    """How often intervals of one figure hold the true value."""
+    """Coverage of the intervals of one statistic."""
 
     figure: str
     raters: int
@@ -287,7 +287,7 @@ class Covered:
 def count_covered(
     name: str, raters: int, images: int, sets: int, true: Mapping[str, float], workers: int
 ) -> list[Covered]:
-    """The figures of a study in so many data sets of one size."""
+    """Count coverage for the statistics of a study, over data sets of one size."""
     study = STUDIES[name][0]
     with ProcessPoolExecutor(workers) as pool:
         drawn = list(pool.map(partial(_one, study, images, raters), range(sets), chunksize=8))
@@ -308,7 +308,7 @@ def _one(study: Study, images: int, raters: int, seed: int) -> Figures:
 
 
 def true_values(name: str, raters: int) -> dict[str, float]:
-    """Of a data set so large that its own error is small beside that of any interval."""
+    """Compute true values from a data set so large that its own error is small relative to any interval."""
     study, large, _ = STUDIES[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -317,7 +317,7 @@ def true_values(name: str, raters: int) -> dict[str, float]:
 
 
 def page(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How often intervals cover, over all numbers of raters, by images."""
+    """Return the table of coverage over all numbers of raters, by number of images."""
     sizes = sorted({row["images"] for row in rows})
     lines = ["| interval of | raters |" + "".join(f" {size:,} images |" for size in sizes)]
     lines.append("|---|---|" + "---|" * len(sizes))
@@ -330,19 +330,19 @@ def page(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _shown(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The mean share over numbers of raters; "none" where most data sets have no interval."""
+    """Return the mean share over numbers of raters; "none" if most data sets have no interval."""
     known = [row["covered"] for row in rows if 2 * row["without"] < row["sets"]]
     return f"{np.mean(known):.3f}".removeprefix("0") if known else "none"
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.coverage", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[[], *STUDIES], help="which studies; by default all")
+    parser.add_argument("names", nargs="*", choices=[[], *STUDIES], help="studies to run; all by default")
     parser.add_argument("--sets", type=int, default=400, help="data sets of each size (default: 400)")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of images")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--results", type=Path, metavar="FILE", help="also write all figures")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="print the table of such results, and count nothing")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="only print the table of stored results")
     options = parser.parse_args(arguments)
     if options.page:
         print(page(json.loads(options.page.read_text(encoding="utf-8"))), end="")
@@ -366,7 +366,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def write(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
-    """All rows as JSON."""
+    """Write all rows as JSON."""
     file.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 

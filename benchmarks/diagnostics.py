@@ -1,4 +1,4 @@
-"""All diagnostics against the peer: class difficulty, collaboration, and sensitivity over ten thresholds."""
+"""All diagnostics vs. the peer: class difficulty, collaboration, and sensitivity over ten thresholds."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from kalos_core.pairs import compute_pairs
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 AT_LEAST = {BOXES: 10.0, POLYGONS: 60.0}
-"""How many times faster than the peer each is to be."""
+"""Claimed speedup over the peer."""
 
 
 def against_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
-    """Two raters, so no vitality. The peer compares all shapes anew for each threshold and for each two raters."""
+    """Measure two raters, so without vitality. The peer compares all shapes again per threshold and pair of raters."""
     shared = SharedAnnotations(coco)
     boxes, peer_boxes = alternate(
         [_ours(shared, BOXES), Subject(lambda _: shared.peer_agreement(BOXES, diagnostics=True))], repeats
@@ -49,7 +49,7 @@ def against_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
 
 
 def _ours(shared: SharedAnnotations, similarity: str, sweep: bool = False) -> Subject:
-    """Each time on columns of its own, so that no geometry is there from the time before."""
+    """Return the subject with new columns each time, so that no geometry is cached."""
     return Subject(lambda given: _all_diagnostics(given, similarity, sweep), lambda: without_cache(shared.annotations))
 
 
@@ -76,7 +76,7 @@ def _peer_sweep(shared: SharedAnnotations) -> Subject:
 
 
 def _same_work(ours: Mapping[str, Any], peer_answer: Any) -> str:
-    """Image alphas, alpha of every class over all units, and of the two raters."""
+    """Compare image alphas, alpha of every class over all units, and alpha of the two raters."""
     result: Agreement = ours["agreement"]
     classes = dict(zip(ours["classes"].category, ours["classes"].global_alpha, strict=True))
     theirs = {name: figures["alpha"] for name, figures in peer_answer[5].items()}
@@ -92,7 +92,7 @@ def _same_work(ours: Mapping[str, Any], peer_answer: Any) -> str:
 
 
 def _same_curve(ours: Mapping[str, Any], peer_answers: Mapping[float, Any], annotations: Annotations) -> str:
-    """Alpha over all units at every threshold: what neither side's view of undefined images touches."""
+    """Compare alpha over all units at every threshold, which does not depend on how undefined images are treated."""
     theirs = np.array([peer_answers[threshold][1] for threshold in THRESHOLDS])
     difference = float(np.abs(ours["curve"].global_alpha - theirs).max())
     verdict = "same curve" if difference <= SAME else "NOT THE SAME CURVE"

@@ -1,9 +1,9 @@
-"""Whether comparisons say *clear* of chance, and how often they find a real difference.
+"""False discoveries of comparisons that are *clear* of chance, and their power to find real differences.
 
-`python -m benchmarks.discoveries` takes an hour; `--results` writes what it counts:
+`python -m benchmarks.discoveries` takes an hour; `--results` writes the counts:
 
-* false discoveries: comparisons of two second raters of one law, in which nothing differs
-* power: comparisons of careful with careless raters, at sizes of data sets, beside what `Comparison.detectable` says
+* false discoveries: comparisons of two second raters with the same distribution, in which nothing differs
+* power: comparisons of careful with careless raters, by size of the data set, vs. `Comparison.detectable`
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from kalos_core.annotations import object_array
 from kalos_core.diagnostics.comparison import Comparison
 
 CARELESS = (1.05, 1.1, 1.2, 1.5)
-"""How much more often the raters of the second study miss, mix up and invent than those of the first."""
+"""Factors by which raters of the second study miss, confuse and add objects more often than those of the first."""
 
 POWER_SIZES = (50, 200, 1000)
 RATERS = 3
 LARGE = 60_000
-"""Images of the data set that the true differences are of."""
+"""Images of the data set for the true differences."""
 
 
 @dataclass(frozen=True)
 class Discoveries:
-    """How many differences of one kind are called clear in comparisons in which nothing differs.
+    """Number of differences of one kind that are called clear in comparisons in which nothing differs.
 
     Parameters
     ----------
     data, of : str
-        What was compared, and which differences.
+        Data that was compared, and the kind of differences.
     comparisons, differences, with_interval : int
-        All comparisons, their differences, and those of enough images for an interval.
+        Number of comparisons, of their differences, and of differences with enough images for an interval.
     clear, any_clear : int
-        Differences that are called clear, and comparisons with at least one.
+        Number of differences that are called clear, and of comparisons with at least one.
     without_zero, any_without_zero : int
-        The same of intervals without 0: before the false discovery rate was held.
+        The same for intervals without 0, before control of the false discovery rate.
     """
 
     data: str
@@ -65,16 +65,16 @@ class Discoveries:
 
 @dataclass(frozen=True)
 class Power:
-    """How often a real difference is called clear in data sets of one size.
+    """Power to find a real difference, in data sets of one size.
 
     Parameters
     ----------
     of : str
     images : int
     true, detectable : float
-        The difference of very many images, and the median of what four of five studies find as `compare` says.
+        Difference for very many images, and the median of what four of five studies find according to `compare`.
     sets, found : int
-        Data sets, and those in which the difference is called clear.
+        Number of data sets, and of those in which the difference is called clear.
     """
 
     of: str
@@ -86,7 +86,7 @@ class Power:
 
 
 def count_discoveries(data: str, comparisons: Sequence[Comparison]) -> list[Discoveries]:
-    """The differences of mean alpha, of classes and of raters."""
+    """Count differences of mean alpha, of classes and of raters."""
     rows = []
     for of, name in (("mean alpha", "whole"), ("classes", "classes"), ("raters", "raters")):
         tables = [getattr(found, name) for found in comparisons]
@@ -100,7 +100,7 @@ def count_discoveries(data: str, comparisons: Sequence[Comparison]) -> list[Disc
 
 
 def of_file(path: Path, comparisons: int) -> Iterator[Comparison]:
-    """Two second raters of the law that is fitted to a COCO file, each beside its first rater."""
+    """Yield comparisons of two second raters, from a model fitted to a COCO file, each with the file's first rater."""
     annotations = read_coco(path)
     model, first = NoiseModel.fit(annotations), annotations.raters[0]
     for seed in range(comparisons):
@@ -111,7 +111,7 @@ def of_file(path: Path, comparisons: int) -> Iterator[Comparison]:
 
 
 def of_scenes(images: int, comparisons: int) -> Iterator[Comparison]:
-    """Two studies of the same simulated scenes, by raters of one law."""
+    """Yield comparisons of two studies of the same simulated scenes, by raters with the same distribution."""
     for seed in range(comparisons):
         yield _studied(images, (1.0, 1.0), seed)
 
@@ -128,7 +128,7 @@ def _studied(images: int, careless: tuple[float, float], seed: int, bootstrap: i
 def count_power(
     images: int, much: float, sets: int, true: Mapping[str, float], spread: Callable[..., Any] = map
 ) -> list[Power]:
-    """Of mean alpha and of a common class; `spread` maps a function over seeds, as `map` does."""
+    """Count power for mean alpha and a common class; `spread` maps a function over seeds, as `map` does."""
     one = partial(_found, images, much)
     drawn = list(spread(one, range(sets)))
     rows = []
@@ -139,13 +139,13 @@ def count_power(
 
 
 def _found(images: int, much: float, seed: int) -> dict[str, tuple[bool, float]]:
-    """Figure -> whether its difference is called clear, and what is called detectable."""
+    """Return name -> whether its difference is called clear, and the detectable difference."""
     found = _studied(images, (1.0, much), seed)
     return {name: (bool(of.is_clear[at]), float(of.detectable[at])) for name, (of, at) in _figures(found).items()}
 
 
 def true_differences(much: float, images: int = LARGE) -> dict[str, float]:
-    """Figure -> the difference in a data set so large that its own error is small."""
+    """Return name -> difference in a data set so large that its own error is small."""
     found = _studied(images, (1.0, much), 0, bootstrap=0)
     return {name: float(of.difference[at]) for name, (of, at) in _figures(found).items()}
 
@@ -158,7 +158,7 @@ def _figures(found: Comparison) -> dict[str, tuple[Any, int]]:
 
 
 def page(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The tables of the documentation."""
+    """Return the tables of the documentation."""
     heads = ("data", "differences of", "comparisons", "with an interval", "clear", "in comparisons")
     lines = [f"| {' | '.join(heads)} | interval without 0 | in comparisons |", "|---" * 8 + "|"]
     for row in rows:
@@ -182,12 +182,12 @@ def page(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.discoveries", description=__doc__)
-    parser.add_argument("--comparisons", type=int, default=40, help="of raters of the law of a file (default: 40)")
+    parser.add_argument("--comparisons", type=int, default=40, help="with raters fitted to a file (default: 40)")
     parser.add_argument("--sets", type=int, default=400, help="pairs of simulated studies of each size (default: 400)")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help=f"folder that holds {FILE}")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--results", type=Path, metavar="FILE", help="also write all counts")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="print the tables of such results, and count nothing")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="only print the tables of stored results")
     options = parser.parse_args(arguments)
     if options.page:
         print(page(json.loads(options.page.read_text(encoding="utf-8"))), end="")
@@ -203,7 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def count_all(file: Path, comparisons: int, sets: int, workers: int) -> Iterator[Discoveries | Power]:
-    """False discoveries of raters of a file's law and of simulated ones, and power."""
+    """Yield false discoveries for raters fitted to a file and for simulated ones, and power."""
     yield from count_discoveries("LVIS-200", list(of_file(file, comparisons)))
     for images in POWER_SIZES:
         yield from count_discoveries(f"{images:,} simulated scenes", list(of_scenes(images, sets)))

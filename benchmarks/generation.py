@@ -1,4 +1,4 @@
-"""Synthetic raters: how many annotations the noise model samples per second."""
+"""Synthetic raters: number of annotations that the noise model samples per second."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from kalos_core import Annotations, NoiseModel, read_coco
 from kalos_core.noise import ConfusionClasses
 
 AT_LEAST = 20_000
-"""Boxes a second that are to be sampled."""
+"""Claimed number of boxes sampled per second."""
 
 RATERS = 10
 
 
 def speed(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
-    """Time for one annotation sampled from the first rater, boxes alone and with polygons."""
+    """Measure the time per annotation sampled from the first rater, boxes only and with polygons."""
     annotations = read_coco(coco)
     reference = annotations.select(raters=[0])
     boxes = replace(reference, shapes={"box": reference.shapes["box"]})

@@ -1,4 +1,4 @@
-"""How the time of every analysis grows with the number of images: what an image costs of many, and of few."""
+"""Growth of the time of every analysis with the number of images: time per image, for many and for few."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from kalos_core.resampling import _kept_draws
 
 IMAGES = (1_000, 10_000, 100_000)
 FLAT = 1.2
-"""How much more an image may cost of the most than of the fewest."""
+"""Maximum factor of the time per image, largest vs. smallest size."""
 
 THRESHOLDS = (0.25, 0.5, 0.75)
 ANALYSES: dict[str, Callable[[Annotations, Any], Any]] = {
@@ -48,7 +48,7 @@ ANALYSES: dict[str, Callable[[Annotations, Any], Any]] = {
 
 
 def of_images(repeats: int, images: tuple[int, ...] = IMAGES) -> Table:
-    """Each analysis at each size, the sizes in turns; geometry and draws anew each time."""
+    """Measure each analysis at each size, sizes in turns; geometry and draws are not cached."""
     tables = {count: table(0, count, np.random.default_rng(0)) for count in images}
     done = {count: agreement(given) for count, given in tables.items()}
     rows = []
@@ -80,6 +80,6 @@ def of_images(repeats: int, images: tuple[int, ...] = IMAGES) -> Table:
 
 
 def _anew(annotations: Annotations) -> Annotations:
-    """Annotations of which nothing is there from the time before; draws are kept for few images only."""
+    """Return annotations without cached data; draws are cached for few images only."""
     _kept_draws.cache_clear()
     return without_cache(annotations)

@@ -1,6 +1,6 @@
-"""Image-level labels: alpha beside `krippendorff`, Dawid-Skene beside crowd-kit; coefficients of many categories.
+"""Image-level labels: alpha vs. `krippendorff`, Dawid-Skene vs. crowd-kit; coefficients of many categories.
 
-Dawid-Skene of objects stands here, too, as it is the same estimation.
+Includes Dawid-Skene of objects, which is the same estimation.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ RATERS = 5
 CATEGORIES, MANY_CATEGORIES = 80, 1203
 
 AT_LEAST = {2: 5.0, 5: 7.0, CATEGORIES: 500.0}
-"""How many times faster than `krippendorff` alpha of so many categories is to be: it counts them one by one."""
+"""Claimed speedup over `krippendorff` by number of categories, which it counts one by one."""
 
 SAME, SAME_PROBABILITY = 1e-9, 1e-6
 
 GRADES, MOST_SLOWER, MOST_GRADING = 5, 5.0, 20.0
-"""Grades of `grades`; how many times longer than nominal another alpha may take, and seconds of all in one result."""
+"""Grades in `grades`; maximum factor of another alpha over nominal; maximum seconds for all in one result."""
 
 MOST_SECONDS, MOST_MEMORY = 0.2, 200e6
-"""What a coefficient of `MANY_CATEGORIES` may take, beyond its input."""
+"""Maximum time and memory of a coefficient of `MANY_CATEGORIES`, beyond its input."""
 
 ANSWERS = 1_000_000
 
 MOST_READING, MOST_READ_MEMORY, MOST_COMPARING, MOST_REMOVING = 3.0, 400e6, 10.0, 30.0
-"""Seconds and bytes that `ANSWERS`, teams on `MANY_CATEGORIES`, and removal may take."""
+"""Maximum seconds and bytes for reading `ANSWERS`, comparing teams on `MANY_CATEGORIES`, and removal."""
 
 MOST_ESTIMATING = 10.0
-"""Seconds that Dawid-Skene of `ANSWERS`, of `CROWD` raters or about objects, may take."""
+"""Maximum seconds of Dawid-Skene of `ANSWERS`, of `CROWD` raters or on objects."""
 
 IMAGES = 48_300
-"""With objects that get about `ANSWERS`."""
+"""Number of images with objects for about `ANSWERS`."""
 
 CROWD, CLASSES, STEPS = 1000, 10, 10
 
@@ -73,7 +73,7 @@ OF_COUNTS: dict[str, Callable[[Any], Any]] = {
 
 
 def values(items: int, categories: int, seed: int = 0) -> np.ndarray:
-    """(I, R) labels of raters who give the true one in seven of ten cases."""
+    """Return (I, R) labels of raters who give the true label in seven of ten cases."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, categories, (items, 1))
     guesses = rng.integers(0, categories, (items, RATERS))
@@ -81,7 +81,7 @@ def values(items: int, categories: int, seed: int = 0) -> np.ndarray:
 
 
 def against_krippendorff(repeats: int, items: int = ITEMS) -> Table:
-    """Nominal alpha of the same values, both in one process."""
+    """Measure nominal alpha of the same values, both in one process."""
     import krippendorff
 
     def theirs(turned: np.ndarray) -> float:
@@ -106,7 +106,7 @@ def against_krippendorff(repeats: int, items: int = ITEMS) -> Table:
 
 
 def grades(repeats: int, items: int = ITEMS) -> list[Table]:
-    """Alpha of grades by every metric, beside `krippendorff` and beside the nominal one; grades in one result."""
+    """Measure alpha of grades for every metric, vs. `krippendorff` and vs. nominal, and grades in one result."""
     import krippendorff
 
     given = 1 + np.clip(
@@ -143,7 +143,7 @@ def grades(repeats: int, items: int = ITEMS) -> list[Table]:
 def label_tables(
     repeats: int, items: int = ITEMS, answers: int = ANSWERS, concepts: int = MANY_CATEGORIES
 ) -> list[Table]:
-    """Reading a table of many answers, comparing two teams on many concepts, and removing annotations."""
+    """Measure reading many answers, comparing two teams on many concepts, and removing annotations."""
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "labels.csv"
@@ -181,7 +181,7 @@ def label_tables(
 
 
 def several_concepts(items: int, concepts: int, rng: np.random.Generator) -> LabelTable:
-    """Five raters who choose up to three of many optional concepts, the same ones in seven of ten cases."""
+    """Return five raters who choose up to three of many optional concepts, the same ones in seven of ten cases."""
     answers = items * RATERS
     truth = np.repeat(rng.integers(0, concepts, (items, 3)), RATERS, axis=0)
     concept = np.where(rng.random((answers, 3)) < 0.7, truth, rng.integers(0, concepts, (answers, 3)))
@@ -198,7 +198,7 @@ def several_concepts(items: int, concepts: int, rng: np.random.Generator) -> Lab
 
 
 def many_categories(repeats: int, items: int = ITEMS) -> list[Table]:
-    """Time and memory of every coefficient of counts, dense and sparse."""
+    """Measure time and memory of every coefficient of counts, dense and sparse."""
     labels = values(items, MANY_CATEGORIES)
     dense = np.zeros((items, MANY_CATEGORIES), np.int64)
     np.add.at(dense, (np.repeat(np.arange(items), RATERS), labels.ravel()), 1)
@@ -217,7 +217,7 @@ def many_categories(repeats: int, items: int = ITEMS) -> list[Table]:
 
 
 def crowd(answers: int, raters: int, each: int) -> LabelTable:
-    """Answers of raters who are right in 40 to 90 of 100 cases, so many an item, with `CLASSES` classes."""
+    """Return answers of raters who are right in 40 to 90 of 100 cases, `each` per item, with `CLASSES` classes."""
     rng = np.random.default_rng(0)
     item = np.repeat(np.arange(answers // each), each)
     first = rng.integers(0, raters, answers // each)
@@ -238,7 +238,7 @@ def crowd(answers: int, raters: int, each: int) -> LabelTable:
 
 
 def dawid_skene_of_a_crowd(repeats: int, answers: int = ANSWERS, raters: int = CROWD) -> list[Table]:
-    """Until nothing changes, against what is allowed; and so many steps from the same start, beside crowd-kit."""
+    """Measure until convergence vs. the limit, and a fixed number of steps from the same start vs. crowd-kit."""
     rows = []
     for each in (10, 5):
         table = crowd(answers, raters, each)
@@ -269,7 +269,7 @@ def dawid_skene_of_a_crowd(repeats: int, answers: int = ANSWERS, raters: int = C
 
 
 def skill_on_objects(repeats: int, images: int = IMAGES) -> Table:
-    """Whether each unit of matched boxes is an object and of which class, by each model; matching is not measured."""
+    """Measure the models of whether each unit is an object, and its class; matching is not measured."""
     matched = agreement(shards.table(0, images, np.random.default_rng(0)), bootstrap=0)
     answers = int((matched.units.values != NOT_ASSIGNED).sum())
     rows = []

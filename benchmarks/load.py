@@ -1,6 +1,6 @@
-"""A working day on a large data set beside one on a small: what each step costs a process, and the database.
+"""A working day on a large data set vs. a small one: cost of each step for a process and the database.
 
-Labels as in `benchmarks.clicks`.
+Labels are as in `benchmarks.clicks`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from tests import plugin
 
 KEY = "day"
 EDITED, DECISIONS, PART = 10, 1_000, 100
-"""Samples that are edited before *Update*; decisions that are made; of how many the first and the last are shown."""
+"""Samples edited before *Update*; number of decisions; how many of the first and last are reported."""
 
 LINEAR = 1.2
-"""How much more an image of the large data set may cost."""
+"""Maximum factor of the cost per image of the large data set."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ PAIRS = (
     (Size(2_000, 2, LABELS), Size(20_000, 2, LABELS)),
     (Size(500, 66, 1), Size(5_000, 66, 1)),
 )
-"""A small and a large size, of the same kind."""
+"""Small and large size of the same kind."""
 
 
 def all_tables(say: Callable[[str], None]) -> Iterator[Table]:
@@ -63,7 +63,7 @@ def all_tables(say: Callable[[str], None]) -> Iterator[Table]:
 
 
 def grown(small: Size, large: Size) -> Iterator[Table]:
-    """CPU an image and memory of each step, and seconds of each click, of the large size beside the small."""
+    """Compare CPU per image and memory of each step, and seconds of each click, of the large vs. the small size."""
     days = [Day.of(small), Day.of(large)]
     less, more = days
     cost, memory = [], []
@@ -84,7 +84,7 @@ def grown(small: Size, large: Size) -> Iterator[Table]:
 
 
 OF_ALL = ("load", "Analyse", "report", "delete")
-"""Steps that look at every image."""
+"""Steps that process every image."""
 
 
 @dataclass
@@ -114,7 +114,7 @@ class Day:
         self.steps[name] = watched(act, psutil.Process(), server)
 
     def look(self, dataset: fo.Dataset) -> None:
-        """Every section, the second time that it is asked for: the first loads what it shows."""
+        """Measure the second request for every section; the first loads the content."""
         panel = plugin.Workbench(dataset).load()
         for name in panel.state["sections"]:
             for _ in range(2):
@@ -122,7 +122,7 @@ class Day:
             self.clicks[name] = cost[0].took
 
     def decide(self, dataset: fo.Dataset) -> None:
-        """What is done for each decision of the view, without what FiftyOne does for each of its requests."""
+        """Measure each decision in the view, without FiftyOne's own work for each request."""
         run = kf.list_analyses(dataset)[0].runs["agreement"].key
         took: list[tuple[float, float]] = []
         while len(took) < DECISIONS and (shown := shown_ahead(dataset, run, PART)):

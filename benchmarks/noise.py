@@ -1,4 +1,4 @@
-"""The noise model fitted to real raters, and its tests of fit, against the time that they may take."""
+"""Fit of the noise model to real raters, and its goodness-of-fit tests, vs. time limits."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from kalos_core import NoiseModel, read_coco
 from kalos_core.noise.experiments import run_experiments
 
 MOST_SECONDS = 10.0
-"""That a fit may take, without a model that embeds images."""
+"""Maximum seconds of a fit, without a model that embeds images."""
 
 MOST_FOR_EXPERIMENTS = 15 * 60.0
 
 
 def fit(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
-    """All parameters of one data set; then every test of fit, without a similarity of classes."""
+    """Measure the fit of all parameters on one data set, and every goodness-of-fit test, without class similarity."""
     annotations = read_coco(coco)
     fitted = NoiseModel.fit(annotations)
     model, tests = alternate(
@@ -39,7 +39,7 @@ def fit(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
 
 
 def experiments(coco: Mapping[str, Any], name: str) -> Table:
-    """The paper's experiments at their default size, once."""
+    """Run the paper's experiments once at their default size."""
     annotations = read_coco(coco)
     start = perf_counter()
     claims = run_experiments(annotations).claims()

@@ -1,4 +1,4 @@
-"""FiftyOne with a database of its own, so that the user's data sets are neither seen nor touched."""
+"""FiftyOne with a separate database, so that the user's data sets are neither visible nor changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextmanager
 def own_database() -> Iterator[Path]:
-    """A folder for images, plugins and settings. To be entered before FiftyOne is imported for the first time."""
+    """Yield a folder for images, plugins and settings. Enter before FiftyOne is imported for the first time."""
     name = f"kalos_benchmark_{os.getpid()}"
     with tempfile.TemporaryDirectory(prefix="kalos-benchmark-", ignore_cleanup_errors=True) as folder:
         os.environ |= {

@@ -1,6 +1,6 @@
-"""`python -m benchmarks.page`: from the results that `python -m benchmarks --results` wrote to the documentation.
+"""`python -m benchmarks.page`: write results of `python -m benchmarks --results` to the documentation.
 
-The page of all results, the short table of *Speed*, and the plot of growth; a test compares them with the results.
+Writes the page of all results, the short table of *Speed*, and the plot of growth; a test compares them.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ PAGE, SPEED, PLOT = (ROOT / "docs" / name for name in ("benchmarks.md", "speed.m
 
 BEGIN, END = "<!-- made by python -m benchmarks.page -->", "<!-- end of what is made -->"
 
-HEAD = f"""# Results of the benchmarks
+HEAD = f"""# Benchmark results
 
 {BEGIN}
 
-What `make bench` measured last, with all that was not met. Both sides of a row ran in turns in one process, on
-inputs made anew; a figure is the median of the rounds, with the least and the greatest in brackets. Seconds are by
-the clock; CPU seconds add up what threads did. Ratios are of the medians, their range is that of single rounds. A claim
-is about seconds of the clock. [Speed](speed.md) says it shorter.
+Results of the last `make bench`; goals that were missed are marked. Both sides of a row ran in turns in one process,
+on new inputs. A value is the median of the rounds, with the minimum and the maximum in brackets. Seconds are wall-clock
+time; CPU seconds add up all threads. Ratios are of the medians, with the range over single rounds. Claims refer to
+wall-clock time. [Speed](speed.md) has a summary.
 """
 
 
 @dataclass(frozen=True)
 class Results:
-    """What one run of a benchmark measured."""
+    """Results of one run of a benchmark."""
 
     name: str
     measured: str
@@ -51,14 +51,14 @@ class Results:
 
 
 def read_all(folder: Path = RESULTS) -> list[Results]:
-    """In the order in which the benchmarks are run."""
+    """Read all results, in the order in which benchmarks are run."""
     from benchmarks.__main__ import BENCHMARKS
 
     return [Results.read(file) for name in BENCHMARKS if (file := folder / f"{name}.json").is_file()]
 
 
 def page(results: Iterable[Results]) -> str:
-    """The page of all results."""
+    """Return the page of all results."""
     parts = [HEAD]
     for result in results:
         about = ", ".join(f"{name} {value}" for name, value in result.environment.items() if value != "not installed")
@@ -75,7 +75,7 @@ def page(results: Iterable[Results]) -> str:
 
 
 def headlines(results: Iterable[Results]) -> str:
-    """The short table: what is claimed beside another tool."""
+    """Return the short table: claims against other tools."""
     lines: list[Sequence[str]] = [("what", "ours", "the other", "times as fast", "in CPU seconds")]
     for result in results:
         for table in result.tables:
@@ -90,13 +90,13 @@ def _headline(table: Table, row: Row) -> Sequence[str]:
 
 
 def speed(text: str, results: Iterable[Results]) -> str:
-    """*Speed* with the short table between its two comments."""
+    """Replace the short table between its two comments in *Speed*."""
     before, rest = text.split(BEGIN)
     return f"{before}{BEGIN}\n\n{headlines(results)}\n\n{END}{rest.split(END)[1]}"
 
 
 def growth(results: Iterable[Results]) -> go.Figure:
-    """Milliseconds an image by the number of images, a line an analysis."""
+    """Plot milliseconds per image by number of images, one line per analysis."""
     figure = go.Figure()
     lines: dict[str, list[Row]] = {}
     for row in (row for result in results for table in result.tables for row in table.rows if row.images):

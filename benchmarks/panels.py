@@ -1,6 +1,6 @@
-"""What a user waits for in the App: sections, decisions and views, in a browser beside a living Python session.
+"""Response times for a user of the App: sections, decisions and views, in a browser with a live Python session.
 
-Every data set is made here as for `benchmarks.clicks`, with images that are links to one picture.
+Every data set is synthetic as in `benchmarks.clicks`; its images are links to one picture.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ ROOT = Path(__file__).resolve().parents[1]
 KEY = "first"
 
 SWITCH, DECISION, PAINT = (Measured((seconds,)) for seconds in (0.1, 0.1, 1.5))
-"""At most so many seconds for another section, for the next dispute, and until *Overview* stands in the panel."""
+"""Maximum seconds for another section, for the next dispute, and until the panel shows *Overview*."""
 
 OF_FIFTYONES_OWN = 1.3
-"""A view by a click takes at most so many times what the same stages take when they are typed into the view bar."""
+"""Maximum factor of a view by a click vs. the same stages typed into the view bar."""
 
 LOOK, AIM = 1_000, 200
-"""Milliseconds for which somebody looks at what there is, and for which the pointer stands on a name before a click."""
+"""Milliseconds for looking at the screen, and for the pointer resting on a name before a click."""
 
 BIN = re.compile(r"^[-−\d.]+ to ")
-"""A bar of the histogram of alphas, by its name."""
+"""Bar of the histogram of alphas, by its name."""
 
 PICK = """async name => {
     const there = () => document.querySelector(`main[aria-label="${name}"]`);
@@ -65,7 +65,7 @@ def all_tables(repeats: int, large: bool, say: Callable[[str], None]) -> Iterato
 
 
 def panels(samples: int, repeats: int) -> Table:
-    """Medians of what a click takes until the result is on the screen."""
+    """Measure the median time from a click to the result on the screen."""
     with _shown(samples) as (dataset, page, address):
         page.goto(f"{address}/datasets/{dataset.name}?workspace={WORKSPACE}")
         page.locator("[data-cy=looker]").first.wait_for()
@@ -83,7 +83,7 @@ def panels(samples: int, repeats: int) -> Table:
 
 @contextmanager
 def _shown(samples: int) -> Iterator[tuple[Any, Any, str]]:
-    """An analysed data set, a window, and the address of the App that shows it."""
+    """Yield an analysed data set, a window, and the address of the App that shows it."""
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as name:
@@ -126,18 +126,18 @@ def _environment(folder: Path) -> dict[str, str]:
         "FIFTYONE_PLUGINS_DIR": str(folder / "plugins"),
         "FIFTYONE_DATABASE_URI": f"mongodb://{host}:{port}",
         "FIFTYONE_DO_NOT_TRACK": "true",
-        "FIFTYONE_PLUGINS_CACHE_ENABLED": "true",  # as `make demo` has it
+        "FIFTYONE_PLUGINS_CACHE_ENABLED": "true",  # as in `make demo`
     }
 
 
 def _times(repeats: int, act: Callable[[], float]) -> Measured:
-    """Seconds of so many rounds after a first that does not count; `act` answers milliseconds."""
+    """Return the seconds of each round after a first that does not count; `act` returns milliseconds."""
     act()
     return Measured(tuple(act() / 1_000 for _ in range(repeats)))
 
 
 def _opened(page: Any) -> float:
-    """From a click on the panel's name in the list of panels until its number is there."""
+    """Measure from a click on the panel's name in the list of panels until its number is visible."""
     page.locator("[data-cy=panel-tab-raters] button[title=Close]").click()
     page.locator("[data-cy=panel-content-raters]").wait_for(state="detached")
     page.wait_for_timeout(LOOK)
@@ -174,7 +174,7 @@ def _decisions(page: Any, repeats: int) -> Measured:
 
 
 def _views(page: Any, dataset: Any, repeats: int) -> tuple[Measured, Measured]:
-    """The images with an alpha in a range, by a click, and the same stages typed into the view bar; in turns."""
+    """Measure the images with an alpha in a range, by a click and with typed stages, in turns."""
     page.get_by_role("tab", name="Differences", exact=True).click()
     page.get_by_role("radio", name="Images", exact=True).click()
     bar = page.get_by_role("main", name="Images").get_by_role("button", name=BIN, disabled=False).first
@@ -204,7 +204,7 @@ def _type(page: Any, stage: str) -> None:
 
 
 def _until_other(page: Any, whole: str, act: Callable[[], None]) -> float:
-    """Seconds until the grid says another count and shows its first image."""
+    """Return the seconds until the grid shows another count and its first image."""
     start = time.perf_counter()
     act()
     page.wait_for_function(

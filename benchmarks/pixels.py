@@ -1,4 +1,4 @@
-"""STAPLE and distances of boundaries against SimpleITK, and agreement of a stack of masks."""
+"""STAPLE and boundary distances vs. SimpleITK, and agreement of a stack of masks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_SECONDS_OF_BOUNDARIES = 2.0
 
 
 def random_masks(raters: int, side: int, seed: int = 0) -> NDArray[np.bool_]:
-    """Discs that every rater sees a little differently or overlooks."""
+    """Return discs that every rater marks slightly differently or misses."""
     rng = np.random.default_rng(seed)
     y, x = np.ogrid[:side, :side]
     masks = np.zeros((raters, side, side), np.bool_)
@@ -37,7 +37,7 @@ def random_masks(raters: int, side: int, seed: int = 0) -> NDArray[np.bool_]:
 
 
 def staple_against_itk(repeats: int, side: int = SIDE) -> Table:
-    """One STAPLE of eight masks, on the same prior."""
+    """Measure one STAPLE of eight masks, with the same prior."""
     masks = random_masks(STAPLE_RATERS, side)
     title = f"STAPLE, {STAPLE_RATERS} raters x {side} x {side} pixels"
     ours = Subject(lambda _: staple(masks))
@@ -66,7 +66,7 @@ def staple_against_itk(repeats: int, side: int = SIDE) -> Table:
 
 
 def boundaries_against_itk(repeats: int, side: int = SIDE) -> Table:
-    """Distances of the boundaries of every two of eight masks; of SimpleITK the Hausdorff distances alone."""
+    """Measure boundary distances of every two of eight masks; SimpleITK computes Hausdorff distances only."""
     masks = random_masks(STAPLE_RATERS, side)
     pairs = list(combinations(range(STAPLE_RATERS), 2))
     title = f"distances of boundaries, {len(pairs)} pairs of {STAPLE_RATERS} raters x {side} x {side} pixels"
@@ -98,7 +98,7 @@ def boundaries_against_itk(repeats: int, side: int = SIDE) -> Table:
 
 
 def agreement_of_stacks(repeats: int, side: int = SIDE) -> Table:
-    """Bound, ratio, F1, outliers and raters against the consensus; with an image, correlations too."""
+    """Measure bound, ratio, F1, outliers and raters vs. the consensus; with an image, correlations too."""
     masks = random_masks(AGREEMENT_RATERS, side)
     image = np.random.default_rng(0).integers(0, 256, (side, side, 3), np.uint8)
     subjects = [

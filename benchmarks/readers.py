@@ -1,4 +1,4 @@
-"""Time and memory of every reader: what a byte of a file costs, of few records and of many."""
+"""Time and memory of every reader: cost per byte of a file, for few and for many records."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from benchmarks.timing import Subject, alternate, peak_memory
 from kalos_core import readers
 
 COPIES = (500, 5_000)
-"""How often a record stands in the file."""
+"""Number of copies of a record in the file."""
 
 MOST_BYTES = 60.0
-"""Bytes of memory, the result included, that a byte of a file may take."""
+"""Maximum bytes of memory per byte of a file, including the result."""
 
 Make = Callable[[int], dict[str, str]]
-"""Number of records -> files by their path."""
+"""Number of records -> path -> content of each file."""
 
 RATERS = ("ann", "bob")
 OUTLINE = [[10, 10], [60, 10], [60, 40], [35, 50], [10, 40]]
@@ -140,11 +140,11 @@ READERS: dict[str, tuple[Make, Callable[[Path], Any]]] = {
         lambda at: readers.read_long_labels(at / "f.csv"),
     ),
 }
-"""Format -> files of so many records, and the call that reads their folder."""
+"""Format -> function that makes files of some records, and the call that reads their folder."""
 
 
 def of_readers(repeats: int, copies: tuple[int, ...] = COPIES) -> tuple[Table, Table]:
-    """Seconds of a megabyte and bytes of memory of a byte, of every reader, at each size."""
+    """Measure seconds per megabyte and bytes of memory per byte, for every reader and size."""
     seconds, memory = [], []
     for name, (make, read) in READERS.items():
         folders = {count: _written(make(count)) for count in copies}

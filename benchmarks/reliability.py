@@ -1,6 +1,6 @@
-"""`python -m benchmarks.reliability`: odd calls, broken files, kills and acts at once, and the page of what held.
+"""`python -m benchmarks.reliability`: run odd calls, broken files, kills and concurrent acts, and report what held.
 
-`--write` only makes the page anew from what was noted last; a test compares them.
+`--write` only renews the page from stored results; a test compares them.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ PAGE = ROOT / "docs" / "reliability.md"
 
 HEAD = """# Reliability
 
-What was tried against the library, how often, and how often it held, as `python -m benchmarks.reliability` noted it.
-The command runs the fuzzer (`tests/fuzz`) and the kills (`tests/kills`); the same seed repeats the same calls. A call
-holds if it answers, or refuses with an error of the library, within 20 s of the processor. A kill holds if the labels
-of the raters are as they were, and nothing half done is left after the next look at the data set.
+Results of robustness tests: what was tried, how often, and how often it held, as recorded by
+`python -m benchmarks.reliability`. The command runs the fuzzer (`tests/fuzz`) and the kill tests (`tests/kills`); the
+same seed repeats the same calls. A call holds if it returns, or raises an error of the library, within 20 s of CPU
+time. A kill holds if the raters' labels are unchanged, and nothing incomplete is left at the next use of the data set.
 
 """
 
 TAIL = """
-Building blocks of arrays (shapes, similarities, sums of agreement) and methods of results take their arguments as the
-library makes them. There a `TypeError`, `ValueError`, `LookupError` or `AttributeError` of Python or NumPy counts as
-held, too; the second column says for how many. Lack of memory and calls that do not end never do.
+Internal array functions (shapes, similarities, sums of agreement) and methods of results get arguments that the
+library creates. For these, a `TypeError`, `ValueError`, `LookupError` or `AttributeError` of Python or NumPy counts as
+held, too; the second column says for how many. Lack of memory and calls that do not end never count as held.
 """
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What was tried, how often, and how often it held."""
+    """Kind of test, number of trials, and number of those that held."""
 
     what: str
     of: str
@@ -46,7 +46,7 @@ class Tried:
     measured: str = ""
 
     def note(self, folder: Path) -> None:
-        """Write it down, in place of what was noted of the same before."""
+        """Write the result, replacing the last one of the same kind."""
         folder.mkdir(parents=True, exist_ok=True)
         record = asdict(self) | {"measured": datetime.date.today().isoformat()}
         name = f"{self.what.replace(' ', '-')}.json"
@@ -54,12 +54,12 @@ class Tried:
 
 
 def read_all(folder: Path = NOTED) -> list[Tried]:
-    """All that was noted, by name."""
+    """Read all results, by name."""
     return [Tried(**json.loads(file.read_text(encoding="utf-8"))) for file in sorted(folder.glob("*.json"))]
 
 
 def page(noted: Iterable[Tried]) -> str:
-    """The page of all that was tried."""
+    """Return the page of all results."""
     lines = ["| tried | of | how often | held | repeat | date |", "|---|---|---|---|---|---|"]
     lines += [
         f"| {one.what} | {one.of} | {one.tried:,} | {one.held:,} | `{one.repeat}` | {one.measured} |" for one in noted
@@ -68,11 +68,11 @@ def page(noted: Iterable[Tried]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser("python -m benchmarks.reliability", description="Try everything, note what held.")
-    parser.add_argument("--write", action="store_true", help="only make the page from what was noted")
-    parser.add_argument("--minutes", type=float, default=10, help="of odd calls and broken files (default: 10)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first calls (default: 0)")
-    parser.add_argument("--most", type=int, help="kills of an act (default: at each of its steps)")
+    parser = argparse.ArgumentParser("python -m benchmarks.reliability", description="Run all robustness tests.")
+    parser.add_argument("--write", action="store_true", help="only write the page from stored results")
+    parser.add_argument("--minutes", type=float, default=10, help="minutes of odd calls and broken files (default: 10)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first calls (default: 0)")
+    parser.add_argument("--most", type=int, help="maximum number of kills per act (default: at each of its steps)")
     options = parser.parse_args()
     failed = 0
     if not options.write:

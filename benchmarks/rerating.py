@@ -1,11 +1,11 @@
-"""Whether `next_to_rate` saves labels: raters withheld from scans and from generated raters, given back image by image.
+"""Labels saved by `next_to_rate`: raters are withheld from scans and from generated raters, and given back by image.
 
-`python -m benchmarks.rerating` prints a table of it. Each repeat begins with two random raters of every image. One more
-rater is then given back to a tenth of the images at a time, in the order of `next_to_rate` or at random, until all are
-there. At some shares of the withheld labels three numbers are taken, each positive where chosen images are better: by
-how much the interval is narrower than with as many labels of random images, what share of the labels the chosen images
-saved for that width, and by how much the statistic is nearer to that of all raters. Of the first tenth the table says
-which share of the promised narrowing was reached.
+`python -m benchmarks.rerating` prints a table. Each repeat begins with two random raters per image. One more rater is
+then given back to a tenth of the images at a time, in the order of `next_to_rate` or at random, until all are used.
+At some shares of the withheld labels, the two orders are compared by three numbers. Each is positive if chosen images
+are better: how much narrower the interval is than with as many labels of random images; the share of labels saved for
+that width; and how much closer the statistic is to that of all raters. For the first tenth, the table gives the share
+of the promised narrowing that was reached.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from kalos_core.pairs import Pairs, compute_pairs
 from kalos_core.readers import read_lidc
 
 SHARES = (0.1, 0.25, 0.5)
-"""Of the withheld labels, at which the two ways are compared."""
+"""Shares of the withheld labels at which the two orders are compared."""
 
 FIRST, STEPS, BOOTSTRAP, SYNTHETIC = 2, 10, 1000, 4
 
 
 @dataclass(frozen=True)
 class Study:
-    """Annotations of all raters, what is withheld of them, and what is asked."""
+    """Annotations of all raters, the withheld ones, and the statistic."""
 
     annotations: Annotations
     pairs: Pairs
     statistic: Statistic
 
     def among(self, there: NDArray[np.bool_]) -> Agreement:
-        """The agreement of the raters who are there, (I, R)."""
+        """Return the agreement of the raters who are present, (I, R)."""
         everybody, pairs = self.annotations, self.pairs
         kept = there[everybody.image, everybody.rater]
         row, both = np.cumsum(kept) - 1, kept[pairs.left] & kept[pairs.right]
@@ -50,7 +50,7 @@ class Study:
         return agreement(part, pairs.name, pairs.floor, bootstrap=BOOTSTRAP, pairs=left)
 
     def curve(self, order: NDArray[np.intp], seed: int, chosen: bool) -> NDArray[np.float64]:
-        """(S, 3) labels given back, width of the interval and the statistic, a row a step; `order` (I, R) of raters."""
+        """Return (S, 3) labels given back, interval width and statistic per step; `order` (I, R) is of raters."""
         images, raters = order.shape
         counts = np.zeros(order.shape, np.intp)
         np.add.at(counts, (self.annotations.image, self.annotations.rater), 1)
@@ -75,7 +75,7 @@ class Study:
             rated[given] += 1
 
     def repeat(self, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(len(SHARES), 3) of one repeat: narrower, saved and nearer; and (2,) of the first step, as `reached`."""
+        """Return (len(SHARES), 3) narrower, saved and nearer of a repeat; and (2,) for the first step, as `reached`."""
         images, raters = self.annotations.assigned.shape
         order = np.random.default_rng(seed).permuted(np.tile(np.arange(raters), (images, 1)), axis=1)
         ours, random = (self.curve(order, seed, chosen) for chosen in (True, False))
@@ -90,7 +90,7 @@ class Study:
         return np.array(rows), np.array([ours[0, 1] - ours[1, 1], self.promised(order)])
 
     def promised(self, order: NDArray[np.intp]) -> float:
-        """By how much the interval is expected to narrow in the first step."""
+        """Return the expected narrowing of the interval in the first step."""
         images, raters = order.shape
         there = np.zeros(order.shape, np.bool_)
         there[np.arange(images)[:, None], order] = np.arange(raters) < FIRST
@@ -99,7 +99,7 @@ class Study:
 
 
 def mean_interval(values: NDArray[np.float64]) -> str:
-    """A mean over repeats with its 95 % bootstrap interval."""
+    """Format a mean over repeats with its 95 % bootstrap interval."""
     rng = np.random.default_rng(0)
     means = rng.choice(values, (2000, len(values))).mean(axis=1)
     low, high = np.percentile(means, (2.5, 97.5))

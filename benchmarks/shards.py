@@ -1,7 +1,7 @@
-"""`python -m benchmarks.shards`: a data set of a million images as shards, alone and by one and by two workers of Dask.
+"""`python -m benchmarks.shards`: a million images as shards, processed locally and by one and two Dask workers.
 
-Each measurement runs in a process of its own. Times are of the wall clock, beside CPU seconds, which say what cores of
-one's own would take; the *serial* part is what is not done on shards: opening, joining, the bootstrap.
+Each measurement runs in its own process. Times are wall-clock; CPU seconds say how long dedicated cores would take.
+The *serial* part is the work outside of shards: opening, joining, the bootstrap.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ CALLS = ("agreement", "variations")
 
 
 def tables(images: int, seed: int = 0) -> Iterator[Annotations]:
-    """Images in tables of `PER_SHARD`: six objects each, seen by three raters who err by a pixel and make mistakes."""
+    """Yield images in tables of `PER_SHARD`: six objects each, by three raters who err by a pixel and make mistakes."""
     for number, first in enumerate(range(0, images, PER_SHARD)):
         yield table(first, min(PER_SHARD, images - first), np.random.default_rng([seed, number]))
 
 
 def table(first: int, images: int, rng: np.random.Generator) -> Annotations:
-    """The images from `first` on, made without a Python object for an annotation."""
+    """Return the images from `first` on, created without a Python object per annotation."""
     objects = images * OBJECTS
     corner, side = rng.uniform(0, 500, (objects, 2)), rng.uniform(20, 100, (objects, 2))
     kind = rng.integers(0, CLASSES, objects)
@@ -47,7 +47,7 @@ def table(first: int, images: int, rng: np.random.Generator) -> Annotations:
     category = np.tile(kind, RATERS)
     other = rng.random(len(rater)) < CONFUSED
     category[other] = rng.integers(0, CLASSES, int(other.sum()))
-    alone = rng.random(len(rater)) < ADDED  # where nobody else sees anything, in place of what this rater missed
+    alone = rng.random(len(rater)) < ADDED  # added where no other rater annotated, instead of the missed object
     low[alone] = rng.uniform(0, 500, (int(alone.sum()), 2))
     keep = (rng.random(len(rater)) >= MISSED) | alone
     order = np.flatnonzero(keep)[np.argsort(image[keep], kind="stable")]
@@ -68,7 +68,7 @@ def table(first: int, images: int, rng: np.random.Generator) -> Annotations:
 
 
 def write(folder: Path, images: int) -> dict[str, Any]:
-    """Write the shards; how long it took and what they hold."""
+    """Write the shards; return the time and their content."""
     begin = time.perf_counter()
     shards = distributed.write_shards(tables(images), folder, PER_SHARD)
     return {
@@ -81,7 +81,7 @@ def write(folder: Path, images: int) -> dict[str, Any]:
 
 
 def run(folder: Path, call: str, workers: int) -> dict[str, Any]:
-    """One call, alone (0) or by so many workers of one thread each."""
+    """Run one call, locally (0) or with this many workers of one thread each."""
     if not workers:
         return measured(folder, call, None)
     from distributed import Client, LocalCluster
@@ -99,7 +99,7 @@ def run(folder: Path, call: str, workers: int) -> dict[str, Any]:
 
 
 def measured(folder: Path, call: str, client: Any) -> dict[str, Any]:
-    """A call and its times: all of it, and from before the first shard to after the last."""
+    """Run a call and time it: in total, and from before the first shard to after the last."""
     told: list[tuple[float, float]] = []
 
     def progress(*_: Any) -> None:
@@ -124,12 +124,12 @@ def measured(folder: Path, call: str, client: Any) -> dict[str, Any]:
 
 
 def peak() -> float:
-    """The most memory this process has had, in MB."""
+    """Return the peak memory of this process, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def line(record: dict[str, Any]) -> str:
-    """A record as a line of text."""
+    """Format a record as a line of text."""
     who = {0: "alone", 1: "1 worker"}.get(record["workers"], f"{record['workers']} workers")
     text = f"{record['call']:<13} {who:<9} {record['seconds']:7.0f} s   peak {record['megabytes']:6.0f} MB"
     if "shards" in record:
@@ -141,7 +141,7 @@ def line(record: dict[str, Any]) -> str:
 
 
 def outlook(records: list[dict[str, Any]]) -> list[str]:
-    """What ten and a hundred workers would take on cores of their own, from CPU seconds, as the machine is shared."""
+    """Estimate the time of ten and a hundred workers on dedicated cores, from CPU seconds, as the machine is shared."""
     lines = []
     for call in CALLS:
         ours = {record["workers"]: record for record in records if record["call"] == call}
@@ -164,9 +164,9 @@ def outlook(records: list[dict[str, Any]]) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.shards", description=__doc__.split("\n")[0])
     parser.add_argument("--images", type=int, default=1_000_000)
-    parser.add_argument("--folder", type=Path, default=Path("artifacts/shards"), help="where the shards are, or go")
+    parser.add_argument("--folder", type=Path, default=Path("artifacts/shards"), help="folder of the shards")
     parser.add_argument("--workers", type=int, nargs="*", default=[0, 1, 2], help="0: alone")
-    parser.add_argument("--out", type=Path, help="file for the lines that are printed")
+    parser.add_argument("--out", type=Path, help="file for a copy of the printed lines")
     parser.add_argument("--one", nargs=2, metavar=("CALL", "WORKERS"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:

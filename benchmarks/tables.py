@@ -1,4 +1,4 @@
-"""What was measured, as a table for people and as records for programs, and back from these."""
+"""Measurements as tables for people and as records for programs, which can be read back."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ SCALES = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
     "B": ((1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")),
 }
-"""Unit -> sizes it is written in, largest first."""
+"""Unit -> scales for output, largest first."""
 
 Written = dict[str, Any]
-"""What `Table.record` makes, as it comes back from JSON."""
+"""Result of `Table.record`, as read back from JSON."""
 
 VERSIONS_OF = (
     "numpy",
@@ -33,7 +33,7 @@ VERSIONS_OF = (
 
 @dataclass(frozen=True)
 class Measured:
-    """One figure, measured several times; seconds by the clock or bytes, and CPU seconds of the same rounds."""
+    """One quantity measured several times: seconds by the clock, or bytes, and CPU seconds of the same rounds."""
 
     values: tuple[float, ...]
     unit: str = "s"
@@ -45,15 +45,15 @@ class Measured:
 
     @property
     def busy(self) -> Measured | None:
-        """CPU seconds, which threads add up and other work on the machine hardly lengthens; None of memory."""
+        """CPU seconds, added up over threads and hardly affected by other load on the machine; None for memory."""
         return Measured(self.cpu) if self.cpu else None
 
     def per(self, count: int) -> Measured:
-        """The share of each of so many."""
+        """Return the value per item."""
         return self.times(1 / count)
 
     def times(self, factor: float) -> Measured:
-        """What so many times the work would take."""
+        """Return the value for `factor` times the work."""
         values, cpu = (tuple(value * factor for value in each) for each in (self.values, self.cpu))
         return Measured(values, self.unit, cpu)
 
@@ -64,7 +64,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Of two medians, with the least and the greatest of single rounds."""
+    """Ratio of two medians, with the minimum and maximum over single rounds."""
 
     middle: float
     least: float
@@ -76,10 +76,10 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Row:
-    """Ours against something else; `claim` is the least or, where less is better, the greatest ratio promised.
+    """Our measurement vs. another; `claim` is the promised minimum ratio, or the maximum if less is better.
 
-    `headline` names it in the short table of the documentation; rows without one are left out there. `images` is how
-    many there were, where a table is about growth.
+    `headline` is its name in the short table of the documentation; rows without one are not in it. `images` is their
+    number, for tables about growth.
     """
 
     what: str
@@ -94,8 +94,8 @@ class Row:
 class Table:
     """Rows that answer one question.
 
-    `speedup` tells what the ratio is: how many times faster ours is (other / ours), or else how many times as much
-    ours takes (ours / other).
+    `speedup` defines the ratio: how many times faster ours is (other / ours), or how many times as much ours takes
+    (ours / other).
     """
 
     title: str
@@ -106,30 +106,30 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def ratio(self, row: Row) -> Ratio | None:
-        """By the clock, or of bytes."""
+        """Return the ratio of wall-clock times, or of bytes."""
         return None if row.other is None else self._ratio(row.ours, row.other)
 
     def cpu_ratio(self, row: Row) -> Ratio | None:
-        """Of CPU seconds; None of memory and beside what is not measured but allowed."""
+        """Return the ratio of CPU seconds; None for memory and for limits, which are not measured."""
         ours, other = row.ours.busy, row.other and row.other.busy
         return None if ours is None or other is None else self._ratio(ours, other)
 
     def _ratio(self, ours: Measured, other: Measured) -> Ratio:
-        if len(other.values) == 1:  # a limit: beside each round
+        if len(other.values) == 1:  # a limit, used for each round
             other = Measured(other.values * len(ours.values))
         above, below = (other, ours) if self.speedup else (ours, other)
         rounds = [a / b for a, b in zip(above.values, below.values, strict=True)]
         return Ratio(above.median / below.median, min(rounds), max(rounds))
 
     def met(self, row: Row) -> bool | None:
-        """Whether the claim holds for the ratio of the medians by the clock; None without a claim."""
+        """Return whether the claim holds for the ratio of the median wall-clock times; None without a claim."""
         ratio = self.ratio(row)
         if row.claim is None or ratio is None:
             return None
         return ratio.middle >= row.claim if self.speedup else ratio.middle <= row.claim
 
     def cells(self) -> list[tuple[str, ...]]:
-        """Head and rows as text; columns of CPU seconds where any were taken."""
+        """Return head and rows as text, with columns of CPU seconds if there are any."""
         over, under = (self.other, self.ours) if self.speedup else (self.ours, self.other)
         sign = "≥" if self.speedup else "≤"
         lines: list[tuple[str, ...]] = [
@@ -170,7 +170,7 @@ class Table:
 
     @classmethod
     def of(cls, record: Written) -> Table:
-        """The table that a record was made from."""
+        """Restore the table from a record."""
 
         def measured(figure: Written | None) -> Measured | None:
             return figure and Measured(tuple(figure["values"]), figure["unit"], tuple(figure["cpu"]))
@@ -180,7 +180,7 @@ class Table:
 
 
 def environment() -> dict[str, str]:
-    """Versions and cores: what a measurement depends on besides the code."""
+    """Return versions and cores, which measurements depend on."""
     found = {"python": platform.python_version()}
     for name in VERSIONS_OF:
         try:

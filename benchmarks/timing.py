@@ -1,4 +1,4 @@
-"""Timing several things fairly: in turns, in one process, each time on a fresh input."""
+"""Fair timing of several subjects: in turns, in one process, on fresh input each time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _nothing(*_: Any) -> None:
 
 @dataclass(frozen=True)
 class Subject:
-    """`work(prepare())`, of which only `work` is measured, and `tidy` afterwards."""
+    """`work(prepare())`, of which only `work` is measured; `tidy` runs afterwards."""
 
     work: Callable[[Any], Any]
     prepare: Callable[[], Any] = _nothing
@@ -27,14 +27,14 @@ class Subject:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the rounds took, and what the last of them answered."""
+    """Time of the rounds, and result of the last."""
 
     took: Measured
     answer: Any
 
 
 def alternate(subjects: Sequence[Subject], repeats: int, warm_up: bool = True) -> list[Outcome]:
-    """A warm-up, then A B A B: whatever else the machine does meets all of them alike."""
+    """Measure subjects in turns (A B A B) after a warm-up, so that other load affects all of them equally."""
     seconds: list[list[float]] = [[] for _ in subjects]
     cpu: list[list[float]] = [[] for _ in subjects]
     answers: list[Any] = [None] * len(subjects)
@@ -56,7 +56,7 @@ def alternate(subjects: Sequence[Subject], repeats: int, warm_up: bool = True) -
 
 
 def peak_memory(subject: Subject) -> Measured:
-    """Most bytes at once beyond the input, of one run after a warm-up; what C libraries keep is not seen."""
+    """Return the peak of memory beyond the input in one run after a warm-up; memory of C libraries is not included."""
     subject.work(subject.prepare())
     given = subject.prepare()
     gc.collect()

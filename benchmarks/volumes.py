@@ -1,4 +1,4 @@
-"""Agreement on volumes against the peer: the nodules of LIDC-IDRI, exact and on the paper's grid."""
+"""Agreement on volumes vs. the peer: nodules of LIDC-IDRI, exact and on the paper's grid."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from kalos_core.shapes import Volumes
 
 EXACT, GRID = "volume_iou", "volume_iou_128"
 AT_LEAST = 30.0
-"""How many times faster than the peer each is to be."""
+"""Claimed speedup over the peer."""
 
 
 def against_peer(path: Path, repeats: int) -> Table:
-    """Each time on columns of its own, so that no geometry and no voxels are there from the time before."""
+    """Measure with new columns each time, so that no geometry and no voxels are cached."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", KalosWarning)  # contours that enclose nothing are not the matter here
+        warnings.simplefilter("ignore", KalosWarning)  # contours that enclose nothing do not matter here
         annotations = read_lidc(path)
     exact, grid, peer = alternate(
         [_ours(annotations, EXACT), _ours(annotations, GRID), _peer(path)], repeats, warm_up=False
@@ -61,7 +61,7 @@ def _ours(annotations: Annotations, similarity: str) -> Subject:
 
 
 def _without_cache(column: Any) -> Volumes:
-    """The same volumes in a new column."""
+    """Return the same volumes in a new column."""
     return Volumes(**{name: getattr(column, name) for name in Volumes.__dataclass_fields__})
 
 
@@ -70,11 +70,11 @@ def _peer(path: Path) -> Subject:
     from kalos.utils.data_loading import preprocess_data
 
     studies = peer_studies(json.loads(gzip.decompress(path.read_bytes())))
-    data = preprocess_data(copy.deepcopy(studies))  # it writes on what it is given
+    data = preprocess_data(copy.deepcopy(studies))  # the peer modifies its input
     raters = sorted({name for scan in data.values() for name in scan["rater_list"]})
 
     def work(_: None) -> Any:
-        with mock.patch.object(core, "tqdm", no_progress_bar):  # it would cost the peer time
+        with mock.patch.object(core, "tqdm", no_progress_bar):  # it would slow down the peer
             return core.calculate_iaa(
                 processed_data=data,
                 categories={1: "nodule"},
@@ -92,7 +92,7 @@ def _peer(path: Path) -> Subject:
 
 
 def peer_studies(content: dict[str, Any]) -> dict[str, Any]:
-    """The scans of the file as the peer's loader takes them, which knows no exclusions: those are left out."""
+    """Return the scans of the file in the format of the peer's loader, which has no exclusions; those are left out."""
     return {
         scan["series_uid"]: {
             "study_instance_uid": scan["series_uid"],
@@ -119,7 +119,7 @@ def peer_studies(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _same_work(ours: Agreement, peer_answer: Any) -> str:
-    """Scans without a nodule are 1 for both: four sessions agree on absence there."""
+    """Compare alphas; scans without a nodule are 1 for both, because four sessions agree on absence there."""
     mine = np.sort(ours.image_alpha)
     theirs = np.sort(np.array(list(peer_answer[6].values())))
     difference = np.abs(mine - theirs)

@@ -1,4 +1,4 @@
-"""Time, CPU and the most memory of one round of long work, of this process and of others that work for it."""
+"""Time, CPU and peak memory of one round of long work, for this process and others that work for it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from benchmarks.tables import Measured
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds by the clock and of CPU, and the most memory of a process beyond what it held before."""
+    """Wall-clock and CPU seconds, and peak memory of a process beyond what it held before."""
 
     took: Measured
     memory: Measured
 
 
 def measured(act: Callable[[], Any]) -> Cost:
-    """Of this process."""
+    """Measure this process."""
     return watched(act, psutil.Process())[0]
 
 
 def watched(act: Callable[[], Any], *processes: psutil.Process) -> list[Cost]:
-    """Of each process; looked at every hundredth of a second, as libraries in C ask the system for memory, too."""
+    """Measure each process, sampled every hundredth of a second, because C libraries request memory from the system."""
     stopped = threading.Event()
     before = [(_cpu(one), one.memory_info().rss) for one in processes]
     peaks = [held for _, held in before]

@@ -1,4 +1,4 @@
-"""The demo: drawn scenes whose objects are known, and four simulated raters who label them.
+"""Demo: drawn scenes with known objects, and four simulated raters who label them.
 
 `demo.scenes.draw_scenes` draws, `demo.raters.simulate` labels, `demo.files.write` saves both.
 """

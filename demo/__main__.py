@@ -21,23 +21,23 @@ ROOT = Path(__file__).resolve().parent.parent
 WORKSPACE = "raters"
 
 KEY = "first"
-"""Of the analysis."""
+"""Key of the analysis."""
 
 PLUGIN = "@kalos/variation"
 
 MADE_HERE = "made by `make demo`"
-"""Tag of the data sets that a later demo may replace; one without it is somebody's work."""
+"""Tag of data sets that a later demo may replace; a data set without it is the user's own."""
 
 WHAT_TO_TRY = """
   Open {address}
 
-  - The panel Raters, at the right: its buttons are sections. Overview says what matters; click a sentence to see what
-    is behind it, and Back to return.
-  - Classes: click the hardest one; the grid shows its images, worst first, and the filter narrows the other sections.
-    Clear takes the filter off.
-  - Raters: a scorecard each; click one for typical confusions, examples, and a feedback sheet to print.
-  - Decide: open the next dispute. Beside the open sample, in the tab "Raters on this sample" (the split icon keeps the
-    image next to it), stand all that the raters gave this object, and the buttons to decide.
+  - The panel Raters, at the right: its buttons are sections. Overview lists the findings; click a sentence to see its
+    evidence, and Back to return.
+  - Classes: click the hardest one; the grid shows its images, worst first. The filter applies to all sections.
+    Clear removes the filter.
+  - Raters: one scorecard per rater; click it for typical confusions, examples, and a feedback sheet to print.
+  - Decide: open the next dispute. The tab "Raters on this sample", beside the open sample (the split icon keeps the
+    image next to it), lists the annotations of all raters for this object, with buttons to decide.
   - Edit a label in FiftyOne's Annotate tab; then Runs: Update, and Compare shows what it changed.
   - Sidebar: tick raters on and off; filter their labels by {variation}, {unit} or similarity.
   - Operators (key `): load your own labels, new runs, delete runs.
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    """Our own warnings as notes; libraries' are not the reader's business here."""
+    """Print our own warnings as notes, and hide those of libraries."""
     if issubclass(category, KalosWarning):
         print(f"Note: {message}", file=sys.stderr)
 
@@ -98,7 +98,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _use_this_plugin(home: Path) -> None:
-    """Let FiftyOne find the plugin, for this session; a setting of the user's own is left alone."""
+    """Let FiftyOne find the plugin in this session; a setting of the user is not changed."""
     if "FIFTYONE_PLUGINS_DIR" in os.environ:
         return
     folder = home / "plugins"
@@ -123,10 +123,10 @@ def _say_if_the_plugin_is_missing() -> None:
 
 
 def _make(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, dict[str, Any]]:
-    """The data set with all analyses on it, and their runs. An earlier demo's is replaced at the end only."""
+    """Create the data set with all analyses, and return their runs. An earlier demo is replaced only at the end."""
     name = f"kalos-{options.labels.stem}" if options.labels else "kalos-demo"
     if fo.dataset_exists(name) and MADE_HERE not in fo.load_dataset(name).tags:
-        raise InputError(f"The data set {name!r} was not made by a demo; rename it, or the file, to see the demo.")
+        raise InputError(f"The data set {name!r} was not made by a demo. To run the demo, rename it, or the file.")
     dataset = _own(options, kf) if options.labels else _synthetic(options, kf)
     try:
         runs = _analyse(dataset, kf)
@@ -143,19 +143,19 @@ def _make(options: argparse.Namespace, fo: Any, kf: Any) -> tuple[Any, dict[str,
 
 
 def _analyse(dataset: Any, kf: Any) -> dict[str, Any]:
-    """The runs that the demo shows, with their results."""
+    """Return the runs of the demo, with their results."""
     settings = {name: demo.settings for name, demo in _shown(kf).items()}
     analysis = kf.analyse(dataset, KEY, kinds=list(settings), settings=settings, progress=True)
     return {name: kf.load_run(dataset, run.key) for name, run in analysis.runs.items()}
 
 
 def _shown(kf: Any) -> dict[str, Any]:
-    """The kinds of runs that the demo shows, and how."""
+    """Return the kinds of runs of the demo, and how to create them."""
     return {name: kind.demo for name, kind in kf.KINDS.items() if kind.demo is not None}
 
 
 def _synthetic(options: argparse.Namespace, kf: Any) -> Any:
-    """The drawn scenes with four simulated raters."""
+    """Create the drawn scenes with four simulated raters."""
     from demo.files import IMAGES, LABELS, write
     from demo.raters import simulate
     from demo.scenes import draw_scenes
@@ -169,20 +169,20 @@ def _synthetic(options: argparse.Namespace, kf: Any) -> Any:
 
 
 def tag_themes(dataset: Any, scenes: Sequence[Scene]) -> None:
-    """Streets, parks, harbours and farmyards as tags of the samples."""
+    """Tag the samples as streets, parks, harbours or farmyards."""
     theme_of = {scene.name: scene.theme for scene in scenes}
     dataset.set_values("tags", [[theme_of[Path(path).stem]] for path in dataset.values("filepath")], progress=False)
 
 
 def _own(options: argparse.Namespace, kf: Any) -> Any:
-    """A user's own file."""
+    """Load a user's own file."""
     canvas = options.home / "canvas" / options.labels.stem
     names = {"category_field": options.category_field, "aliases": _aliases(options.aliases)}
     return _load(kf, options.labels, options.images, canvas=canvas, **names)
 
 
 def _aliases(given: str | None) -> Any:
-    """Aliases given as JSON or as the file that holds it."""
+    """Read aliases given as JSON, or as a file that holds JSON."""
     if not given:
         return None
     try:
@@ -196,14 +196,14 @@ def _load(kf: Any, labels: Path, images: Path | None, *, canvas: Path | None, **
     loaded = kf.load_raters(labels, images=images, canvas=canvas, progress=True, persistent=False, **names)
     print(f"\n{loaded.annotations:,} annotations of {len(loaded.fields)} raters on {loaded.images:,} images.")
     if loaded.missing_images:
-        print(f"{len(loaded.missing_images):,} images are missing: grey canvases of the right size stand in.")
+        print(f"{len(loaded.missing_images):,} images are missing; grey canvases of the right size replace them.")
     if loaded.crowds:
-        print(f"{loaded.crowds:,} crowd regions are kept apart: agreement does not read them.")
+        print(f"{loaded.crowds:,} crowd regions are stored separately; agreement ignores them.")
     return loaded.dataset
 
 
 def _arrange(dataset: Any, fo: Any) -> None:
-    """The panel next to the grid."""
+    """Open the panel next to the grid."""
     grid, own = fo.Panel(type="Samples", pinned=True), fo.Panel(type="raters")
     spaces = fo.Space(
         children=[

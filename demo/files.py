@@ -1,4 +1,4 @@
-"""Writing the demo's data set to a folder, wholly or not at all."""
+"""Atomic writing of the demo's data set to a folder."""
 
 from __future__ import annotations
 

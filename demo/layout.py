@@ -1,7 +1,7 @@
-"""Where things stand: which objects a scene holds, how large they are, and which ones stand close.
+"""Layout of scenes: the objects of a scene, their sizes and positions, and groups of objects.
 
-The ground reaches from the horizon (depth 0) to the lower edge of the image (depth 1); what
-stands nearer is drawn larger and later. Depths in the sky only say how high something flies.
+The ground reaches from the horizon (depth 0) to the lower edge of the image (depth 1). Objects
+that are nearer are larger and drawn later. In the sky, depth is only the height of an object.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ CATEGORIES = tuple(SPRITES)
 
 OUTLINE_TOLERANCE = 0.005, 0.35, 1.1  # share of the longer side; at least, at most, pixels
 SMALLEST_SIDE = 7.0  # pixels, of an object's box
-VISIBLE = 0.55  # least share of an object that is in the image and not hidden
+VISIBLE = 0.55  # minimum share of an object that is in the image and not hidden
 
 
 @dataclass(frozen=True)
 class Habitat:
-    """Where a category is found in a theme.
+    """Position of a category in a theme.
 
-    depth : lowest and highest depth of its foot, 0 = horizon, 1 = lower edge; in the sky the
+    depth : lowest and highest depth of its foot, 0 = horizon, 1 = lower edge; in the sky, the
         share of the sky's height, 0 = top
-    weight : how often, against the theme's other categories
-    group : the smallest and the largest number that come together
-    most : how many a scene may hold
-    size : pixels a metre at depth 1 (or in the sky), against the theme's own
+    weight : frequency, relative to the theme's other categories
+    group : smallest and largest number of objects in a group
+    most : maximum number in a scene
+    size : pixels per metre at depth 1 (or in the sky), relative to the theme
     """
 
     category: str
@@ -70,11 +70,11 @@ class Habitat:
 
 @dataclass(frozen=True)
 class Theme:
-    """A kind of scene.
+    """Kind of scene.
 
     horizon : lowest and highest share of the image's height at which the ground begins
-    scale : pixels a metre at depth 1 in an image 480 pixels high
-    far : what is left of that scale at depth 0
+    scale : pixels per metre at depth 1 in an image 480 pixels high
+    far : share of that scale at depth 0
     """
 
     name: str
@@ -155,10 +155,10 @@ THEMES = (
 
 @dataclass(frozen=True)
 class Placed:
-    """A placed object, in pixels.
+    """Placed object, in pixels.
 
-    order : y of the foot, which decides what is drawn over what; 0 in the sky
-    outline : its silhouette, not yet cut at the image's edge
+    order : y of the foot, which sets the drawing order; 0 in the sky
+    outline : silhouette, not yet cut at the image's edge
     """
 
     category: str
@@ -168,12 +168,12 @@ class Placed:
 
 
 def horizon_of(theme: Theme, height: int, rng: Rng) -> float:
-    """The y of the horizon, pixels."""
+    """Return the y of the horizon in pixels."""
     return float(rng.uniform(*theme.horizon)) * height
 
 
 def compose(theme: Theme, size: tuple[int, int], horizon: float, wanted: int, rng: Rng) -> tuple[Placed, ...]:
-    """Up to `wanted` objects, the farthest first; none hides another one nearly whole."""
+    """Place up to `wanted` objects, farthest first; none hides almost all of another."""
     zoom = float(rng.uniform(0.78, 1.22)) * size[1] / 480
     weights = np.array([habitat.weight for habitat in theme.habitats])
     placed: list[Placed] = []
@@ -201,7 +201,7 @@ def _add_group(
     group: int,
     rng: Rng,
 ) -> None:
-    """Place one object at random and the rest of its group next to it, where there is room."""
+    """Place one object at random, and the rest of its group next to it, if there is space."""
     x, depth = float(rng.uniform(0.02, 0.98)) * size[0], float(rng.uniform(*habitat.depth))
     side = 1 if x < size[0] / 2 else -1
     flip = bool(rng.random() < 0.5)
@@ -227,7 +227,7 @@ def _stand(
     flip: bool,
     rng: Rng,
 ) -> Placed:
-    """An object of the habitat's category at `spot` (x in pixels, depth)."""
+    """Return an object of the habitat's category at `spot` (x in pixels, depth)."""
     x, depth = spot
     if habitat.sky:
         y, order = depth * horizon, 0.0
@@ -241,7 +241,7 @@ def _stand(
 
 
 def _outline(sprite: Sprite) -> shapely.Polygon:
-    """The silhouette with as few corners as its size needs."""
+    """Return the silhouette with as few corners as its size needs."""
     exact = silhouette(sprite)
     left, top, right, bottom = exact.bounds
     share, least, most = OUTLINE_TOLERANCE
@@ -250,7 +250,7 @@ def _outline(sprite: Sprite) -> shapely.Polygon:
 
 
 def fits(one: Placed, others: Sequence[Placed], size: tuple[int, int]) -> bool:
-    """Whether `one` and all `others` would stay large enough and visible enough."""
+    """Return whether `one` and all `others` would stay large and visible enough."""
     left, top, right, bottom = one.outline.bounds
     if min(right - left, bottom - top) < SMALLEST_SIDE or top < 0:
         return False
@@ -258,7 +258,7 @@ def fits(one: Placed, others: Sequence[Placed], size: tuple[int, int]) -> bool:
 
 
 def visible_shares(placed: Sequence[Placed], size: tuple[int, int]) -> list[float]:
-    """For each object the share of its outline that is inside the image and not hidden."""
+    """Return, for each object, the share of its outline that is inside the image and not hidden."""
     frame = shapely.box(0, 0, *size)
     ranked = sorted(range(len(placed)), key=lambda index: placed[index].order)
     shares = [0.0] * len(placed)

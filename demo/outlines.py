@@ -1,4 +1,4 @@
-"""How an outline is annotated again by hand: a bit off, a bit coarser, sometimes around several things."""
+"""Simulated annotation of outlines by hand: imprecise, coarser, sometimes around several objects."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ LEAST_AREA = 4.0  # square pixels; a smaller outline is not worth annotating
 
 
 def redraw(outline: shapely.Polygon, looseness: float, rng: np.random.Generator) -> shapely.Polygon:
-    """`outline` as annotated by hand: moved, stretched, with fewer corners that stray together.
+    """Return `outline` as annotated by hand: moved, stretched, with fewer corners that are displaced together.
 
-    looseness : 0 traces exactly; 1 is about 4 % of the object's size off, and half a pixel more
+    looseness : 0 traces exactly; 1 is off by about 4 % of the object's size, plus half a pixel
     """
     slip = looseness * (0.04 * float(np.sqrt(outline.area)) + 0.5)
     corners = shapely.get_coordinates(shapely.simplify(outline, slip / 2).exterior)[:-1]
@@ -28,7 +28,7 @@ def redraw(outline: shapely.Polygon, looseness: float, rng: np.random.Generator)
 
 
 def _untorn(corners: NDArray[np.float64], stray: NDArray[np.float64]) -> shapely.Polygon:
-    """The polygon of `corners` moved by as much of `stray` as leaves it whole; both (V, 2)."""
+    """Return the polygon of `corners` moved by as much of `stray` as keeps it valid; both (V, 2)."""
     plain = shapely.Polygon(corners)
     for share in (1.0, 0.5, 0.25):
         annotated = largest(shapely.Polygon(corners + share * stray).buffer(0))
@@ -38,19 +38,19 @@ def _untorn(corners: NDArray[np.float64], stray: NDArray[np.float64]) -> shapely
 
 
 def around(outlines: Sequence[shapely.Polygon], gap: float) -> shapely.Polygon:
-    """One generous outline around several that are at most `gap` pixels apart."""
+    """Return one loose outline around several that are at most `gap` pixels apart."""
     return largest(shapely.union_all(outlines).buffer(gap).buffer(-0.6 * gap))
 
 
 def tidy(outline: shapely.Polygon, size: tuple[int, int]) -> shapely.Polygon | None:
-    """The largest piece inside an image of `size`, on the grid; None if too little is left."""
+    """Return the largest piece inside an image of `size`, on the grid; None if too little is left."""
     piece = largest(outline & shapely.box(0, 0, *size))
     piece = largest(shapely.set_precision(shapely.Polygon(piece.exterior), GRID))
     return piece if piece.area >= LEAST_AREA else None
 
 
 def largest(shape: shapely.Geometry) -> shapely.Polygon:
-    """The largest polygon of a shape without its holes; an empty polygon if it has none."""
+    """Return the largest polygon of a shape without its holes; an empty polygon if it has none."""
     pieces = [part for part in shapely.get_parts(shape) if part.geom_type == "Polygon"]
     if not pieces:
         return shapely.Polygon()
@@ -58,7 +58,7 @@ def largest(shape: shapely.Geometry) -> shapely.Polygon:
 
 
 def neighbours(outlines: Sequence[shapely.Polygon], reach: float) -> list[list[int]]:
-    """Groups of indices whose outlines are chained by gaps of at most `reach` of their size."""
+    """Return groups of indices whose outlines are connected by gaps of at most `reach` of their size."""
     groups: list[list[int]] = []
     for index, outline in enumerate(outlines):
         gap = reach * float(np.sqrt(outline.area))

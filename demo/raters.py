@@ -1,7 +1,7 @@
-"""Four simulated raters of different care: an illustration of how people disagree.
+"""Four simulated raters who differ in care: an illustration of disagreement between people.
 
-The habits below are made up so that each kind of disagreement can be seen; they are not fitted to
-how people label. What every rater did is kept with each annotation under `source`.
+The habits below are invented so that each kind of disagreement is visible; they are not fitted to
+real raters. The origin of each annotation is kept under `source`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Annotation = tuple[str, str, shapely.Polygon]  # category, source, outline
 AS_DRAWN, WRONG_CLASS, MERGED, ADDITIONAL = "as drawn", "wrong class", "merged", "additional"
 DESCRIPTION = "KaLOS demo: drawn scenes, four simulated raters (an illustration, not real people)"
 
-# Categories that are easily taken for one another, where both are to be expected.
+# Categories that are easily confused, if both are plausible in the scene.
 CONFUSED: dict[str, tuple[str, ...]] = {
     "car": ("van",),
     "van": ("car", "truck"),
@@ -41,22 +41,22 @@ CONFUSED: dict[str, tuple[str, ...]] = {
     "gull": ("kite",),
     "kite": ("gull",),
 }
-_FLYING = {"gull", "kite"}  # to be expected anywhere
+_FLYING = {"gull", "kite"}  # plausible anywhere
 _FOUND = {theme.name: {h.category for h in theme.habitats} | _FLYING for theme in THEMES}
 
 
 @dataclass(frozen=True)
 class Habits:
-    """How a rater works. All but `looseness`, `small` and `reach` are chances in [0, 1].
+    """Behaviour of a rater. All except `looseness`, `small` and `reach` are probabilities in [0, 1].
 
-    assigned : share of the images this rater is assigned to label
-    looseness : how far the outlines stray, see `outlines.redraw`
-    misses : chance to miss an object
+    assigned : share of the images assigned to this rater
+    looseness : imprecision of outlines, see `outlines.redraw`
+    misses : probability of missing an object
     misses_small : the same for an object that covers less than `small` square pixels
-    confuses : chance to name a look-alike, where the category has one
-    merges : chance to annotate as one the neighbours of one category
-    reach : how close neighbours must be, as a share of their size
-    adds : chance to annotate something that is not there, for each image with objects
+    confuses : probability of naming a look-alike, if the category has one
+    merges : probability of annotating neighbours of one category as one object
+    reach : maximum distance of neighbours, as a share of their size
+    adds : probability of annotating an object that does not exist, for each image with objects
     """
 
     name: str
@@ -80,7 +80,7 @@ RATERS = (
 
 
 def simulate(scenes: Sequence[Scene], seed: int = 0) -> Labels:
-    """What the four raters annotate on `scenes`, as one COCO dict.
+    """Simulate annotations of the four raters on `scenes`, as one COCO dict.
 
     In addition to COCO's own keys, images carry `rater_list` (who is assigned to them) and annotations
     carry `rater_id` (a name) and `source` ("as drawn", "wrong class", "merged", "additional").
@@ -107,7 +107,7 @@ def simulate(scenes: Sequence[Scene], seed: int = 0) -> Labels:
 
 
 def assign(count: int, seed: int = 0) -> list[list[str]]:
-    """For each of `count` images the names of the raters who are assigned to it."""
+    """Return, for each of `count` images, the names of the assigned raters."""
     lists: list[list[str]] = [[] for _ in range(count)]
     for rank, rater in enumerate(RATERS):
         order = np.random.default_rng([seed, 0, rank]).permutation(count)
@@ -117,7 +117,7 @@ def assign(count: int, seed: int = 0) -> list[list[str]]:
 
 
 def label(scene: Scene, rater: Habits, rng: Rng) -> Iterator[Annotation]:
-    """The annotations of one rater on one scene."""
+    """Yield the annotations of one rater on one scene."""
     size = scene.image.size
     for annotation in _attempts(scene, rater, rng):
         category, source, outline = annotation
@@ -127,7 +127,7 @@ def label(scene: Scene, rater: Habits, rng: Rng) -> Iterator[Annotation]:
 
 
 def _attempts(scene: Scene, rater: Habits, rng: Rng) -> Iterator[Annotation]:
-    """What the rater means to annotate, with exact outlines."""
+    """Yield the annotations that the rater intends, with exact outlines."""
     possible = _FOUND[scene.theme]
     merged, rest = _merge(scene.objects, rater, rng)
     yield from merged
@@ -146,7 +146,7 @@ def _attempts(scene: Scene, rater: Habits, rng: Rng) -> Iterator[Annotation]:
 
 
 def _merge(objects: Sequence[SceneObject], rater: Habits, rng: Rng) -> tuple[list[Annotation], list[SceneObject]]:
-    """The groups annotated as one, and the objects that are left."""
+    """Return the groups annotated as one, and the remaining objects."""
     merged: list[Annotation] = []
     left: list[SceneObject] = []
     for category in dict.fromkeys(one.category for one in objects):
@@ -163,7 +163,7 @@ def _merge(objects: Sequence[SceneObject], rater: Habits, rng: Rng) -> tuple[lis
 
 
 def _nothing_there(scene: Scene, rng: Rng) -> Iterator[Annotation]:
-    """An annotation where there is no object: the outline of one, moved to an empty position."""
+    """Yield an annotation without an object: the outline of one, moved to an empty position."""
     taken = shapely.union_all([shapely.Polygon(one.polygon) for one in scene.objects])
     frame = shapely.box(0, 0, *scene.image.size)
     for _ in range(20):

@@ -1,7 +1,7 @@
-"""Drawn scenes whose objects are known exactly: the images of the demo.
+"""Drawn scenes with exactly known objects: the images of the demo.
 
 Streets, parks, harbours and farmyards in flat colours. Every object is painted from the same
-polygons its outline is made of. Nothing is read from a file; the same seed draws the same images.
+polygons as its outline. No files are read; the same seed draws the same images.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ FEWEST, MOST = 3, 9  # objects of a scene that is not empty
 
 @dataclass(frozen=True, eq=False)
 class SceneObject:
-    """One object that is in the image.
+    """Object in the image.
 
     category : one of `CATEGORIES`
-    polygon : (V, 2) float64, x and y in pixels, closed implicitly; its whole outline as far as it
-        is inside the image, also where a nearer object hides it
+    polygon : (V, 2) float64, x and y in pixels, closed implicitly; its whole outline inside the image,
+        including parts that a nearer object hides
     """
 
     category: str
@@ -40,7 +40,7 @@ class SceneObject:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """An image and what is in it, the farthest object first."""
+    """Image and its objects, farthest first."""
 
     name: str
     theme: str
@@ -50,11 +50,11 @@ class Scene:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Everything a scene needs to be painted.
+    """Everything needed to paint a scene.
 
     horizon : y where the ground begins, pixels
-    seed : of what is random in the backdrop
-    placed : the objects, farthest first
+    seed : seed of the random parts of the backdrop
+    placed : objects, farthest first
     """
 
     name: str
@@ -77,7 +77,7 @@ def draw_scenes(count: int = 72, seed: int = 0, size: tuple[int, int] = (640, 48
 
 
 def plan_scene(index: int, seed: int = 0, size: tuple[int, int] = (640, 480)) -> Plan:
-    """What scene `index` will show."""
+    """Plan the content of scene `index`."""
     rng = np.random.default_rng([seed, index])
     theme = THEMES[index % len(THEMES)]
     mood = MOODS[rng.choice(len(MOODS), p=[0.34, 0.2, 0.16, 0.2, 0.1])]
@@ -90,7 +90,7 @@ def plan_scene(index: int, seed: int = 0, size: tuple[int, int] = (640, 480)) ->
 
 
 def paint(plan: Plan, skip: Collection[int] = ()) -> Image.Image:
-    """The image of `plan`, without the objects numbered in `skip` (their shadows stay)."""
+    """Paint `plan`, without the objects numbered in `skip` (their shadows stay)."""
     canvas = Canvas(plan.size)
     BACKDROPS[plan.theme.name](canvas, plan.mood, plan.horizon, np.random.default_rng(plan.seed))
     for one in plan.placed:
@@ -102,19 +102,19 @@ def paint(plan: Plan, skip: Collection[int] = ()) -> Image.Image:
 
 
 def objects_of(plan: Plan) -> tuple[SceneObject, ...]:
-    """The objects of `plan`, their outlines cut at the edge of the image."""
+    """Return the objects of `plan`, with outlines cut at the edge of the image."""
     return tuple(SceneObject(one.category, _inside(one.outline, plan.size)) for one in plan.placed)
 
 
 def _inside(outline: shapely.Polygon, size: tuple[int, int]) -> NDArray[np.float64]:
-    """The largest piece of `outline` inside the image, (V, 2)."""
+    """Return the largest piece of `outline` inside the image, (V, 2)."""
     pieces = shapely.get_parts(outline & shapely.box(0, 0, *size))
     largest = pieces[int(np.argmax(shapely.area(pieces)))]
     return shapely.get_coordinates(largest.exterior)[:-1]
 
 
 def _shadow(canvas: Canvas, one: Placed) -> None:
-    """A soft shadow on the ground under an object; none under what flies."""
+    """Paint a soft shadow on the ground under an object; none under flying objects."""
     if one.order == 0:
         return
     left, _, right, _ = one.outline.bounds

@@ -1,13 +1,13 @@
-"""Agreement of several raters on vision data: who annotated what, how far they agree, and how they differ.
+"""Inter-annotator agreement on vision data: how far several raters agree, and how they differ.
 
-Flat tables of annotations go in, flat tables of agreement come out::
+Functions take flat tables of annotations and return flat tables of results::
 
     annotations = read_coco("labels.json")
     print(agreement(annotations))
     print(variations(annotations).counts())
 
-The names of this package are those of daily use. Its subpackages and modules have the others: each docstring says what.
-The imports below are the only list of these names: `__all__` and the API reference are made from them.
+This package exports the names of daily use. Its subpackages and modules have more; each docstring lists them.
+`__all__` and the API reference are generated from the imports below, so names are listed only here.
 """
 
 from kalos_core._agreement import Agreement as Agreement

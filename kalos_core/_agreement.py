@@ -1,4 +1,4 @@
-"""Chance-corrected agreement of raters about what is where: KαLOS per image and for the data set."""
+"""Chance-corrected agreement of raters on location and class: KαLOS per image and for the whole data set."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ from kalos_core.similarity.base import Threshold
 from kalos_core.similarity.fitting import AUTO, ComparedBy, measure_for, sent
 
 BANDS = ((0.8, "near perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.0, "low"))
-"""Least alpha of each band, best first; below the last is systematic disagreement (KαLOS §3.3).
+"""Lower bound on alpha of each band, best first; below the last is systematic disagreement (KαLOS §3.3).
 
-"Low" is our own word, for what the paper leaves without a name: from 0 to 0.4.
+The paper has no name for alphas from 0 to 0.4; we call them "low".
 """
 
 CONVERGENCE_BANDS = ((0.8, "reliable"), (0.667, "tentative"))
-"""Least alpha of the bands of label convergence App. B, which are Krippendorff's."""
+"""Lower bound on alpha of each band of label convergence App. B; the bounds are Krippendorff's."""
 
 BAND_SOURCES = (
     "KαLOS §3.3: ≥ 0.8 near perfect, ≥ 0.6 substantial, ≥ 0.4 moderate, < 0 systematic disagreement (0 to 0.4 has no "
     "name there: low). Label convergence App. B: ≥ 0.8 reliable, ≥ 0.667 tentative. Kappas have the same words: the "
     "bounds 0.8, 0.6 and 0.4 are those of Landis & Koch (1977), too, who call 0.8 almost perfect."
 )
-"""The sources of words for an alpha, to be quoted wherever a band is shown."""
+"""Sources of the words for an alpha, quoted wherever a band is shown."""
 
 
 def band(value: float) -> str:
-    """What an alpha means in the words of KαLOS §3.3.
+    """Return the band of an alpha (KαLOS §3.3).
 
     Examples
     --------
@@ -79,11 +79,11 @@ VERDICTS = {
     "systematic disagreement": "Raters disagree systematically",
     "undefined": "Agreement is undefined",
 }
-"""Band -> how a sentence about it begins."""
+"""Band -> beginning of a sentence about it."""
 
 
 def verdict(value: float, interval: ArrayLike) -> str:
-    """How a sentence about an alpha begins: its band, unless its interval (2,) has 0 in it, which is chance.
+    """Return the beginning of a sentence about an alpha: by its band, or chance if its interval (2,) contains 0.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def verdict(value: float, interval: ArrayLike) -> str:
 
 
 def convergence_band(value: float) -> str:
-    """What an alpha means in the words of label convergence App. B.
+    """Return the band of an alpha by label convergence App. B.
 
     Examples
     --------
@@ -113,20 +113,20 @@ Empty = Annotated[
     str,
     Option(
         "Images left empty",
-        "How images count on which all raters agree that there is nothing.",
-        choices={"count": "alpha 1, which lifts the mean", "exclude": "as if nobody had been assigned to them"},
+        "How to count images that all raters agree are empty.",
+        choices={"count": "alpha 1, which raises the mean", "exclude": "as if no rater had been assigned to them"},
     ),
 ]
 
 
 @dataclass(frozen=True)
 class AgreementSettings(Settings):
-    """What decides an agreement: how shapes are compared, when and how they correspond, how intervals are drawn.
+    """Settings of `agreement`: similarity, threshold, solver and cost, bootstrap, and empty images.
 
     Raises
     ------
     InputError
-        For a value of another type or range.
+        If a value has another type or is out of range.
 
     Examples
     --------
@@ -147,17 +147,17 @@ class AgreementSettings(Settings):
 
     @property
     def measure(self) -> str:
-        """The name of the similarity."""
+        """Name of the similarity."""
         return self.similarity if isinstance(self.similarity, str) else get_similarity(self.similarity or AUTO).name
 
     def for_kinds(self, of: Annotations | Sharded[Annotations]) -> tuple[Similarity, AgreementSettings]:
-        """The similarity that compares annotations, and the settings with its name."""
+        """Return the similarity for these annotations, and the settings with its name."""
         measure = measure_for(self.similarity, kinds_of(of))
         return measure, self.part(AgreementSettings, similarity=measure.name)
 
     @property
     def notation(self) -> str:
-        """In the notation of the paper (KαLOS Eq. 9): τ_s is the least similarity, 1 - τ (§14).
+        """Configuration in the notation of the paper (KαLOS Eq. 9); τ_s is the minimum similarity, 1 - τ (§14).
 
         Examples
         --------
@@ -169,23 +169,23 @@ class AgreementSettings(Settings):
 
 @dataclass(frozen=True)
 class AgreementArguments(AgreementSettings):
-    """What `agreement` takes: its settings, and pairs that were computed before from its threshold or lower."""
+    """Arguments of `agreement`: its settings, and optional pairs computed earlier from its threshold or lower."""
 
     pairs: Pairs | None = field(default=None, kw_only=True)
 
 
 NOTHING_SHARED = "no image that two raters were assigned to has an annotation"
-"""Why there is no alpha."""
+"""Reason why alpha is undefined."""
 
 
 def undefined_text(configuration: AgreementSettings, part: str = "") -> str:
-    """That there is no alpha, and why, of all or of a part (`part_text`)."""
+    """Return the message that alpha of the whole, or of a part (`part_text`), is undefined, with the reason."""
     return f"{configuration.notation}{part} is undefined: {NOTHING_SHARED}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(Result):
-    """The result of `agreement`, with all it was computed from.
+    """Result of `agreement`, with everything it was computed from.
 
     Figures: ``"images"``.
 
@@ -193,30 +193,30 @@ class Agreement(Result):
     ----------
     annotations : Annotations
     pairs : Pairs
-        Similarities, from the threshold upwards.
+        Pairs with a similarity of at least the threshold.
     configuration : AgreementSettings
     unit_of : (N,) int
         Unit of every annotation.
     units : Units
-        The reliability matrix, images empty by agreement not among them.
+        Reliability matrix, without images that are empty by agreement.
     image_alpha : (I,) float64
         Alpha of each image, at most 1; NaN where undefined (see `agreement`).
     alpha : float
-        Mean of the defined image alphas: the primary number.
+        Mean of the defined image alphas: the primary result.
     alpha_interval : (2,) float64
         95 % bootstrap interval over images; NaN without a bootstrap.
     global_alpha : float
-        Alpha of all units in one matrix, an image empty by agreement adding one unit of `NO_OBJECT`.
+        Alpha of all units in one matrix; an image empty by agreement adds one unit of `NO_OBJECT`.
     global_alpha_interval : (2,) float64
     empty_images : int
-        Images on which at least two raters agree that there is nothing: alpha 1, which lifts the mean; undefined where
-        no image that can be compared has an annotation.
+        Number of images that at least two raters agree are empty. Their alpha is 1, which raises the mean; it is
+        undefined if no comparable image has an annotation.
     alpha_without_empty : float
-        The mean without them.
+        Mean without the empty images.
 
     Examples
     --------
-    Two raters, one image that both found empty and one with an annotation of one rater only:
+    Two raters, one image that both left empty and one with an annotation of one rater only:
 
     >>> rows = [{"image": 1, "rater": "ann", "category": "cat", "box": [0, 0, 9, 9]}]
     >>> result = agreement(Annotations.from_rows(rows, images=[1, 2], raters=["ann", "bob"], assigned="all"))
@@ -248,19 +248,19 @@ class Agreement(Result):
 
     @property
     def source(self) -> Annotations | Sharded[Annotations]:
-        """The annotations, or the shards of them."""
+        """Annotations, or the shards of them."""
         return self.annotations if self.of_shards is None else self.of_shards.shards
 
     @cached_property
     def annotations_per_image(self) -> NDArray[np.intp]:
-        """(I,) number of annotations of each image."""
+        """(I,) number of annotations in each image."""
         if self.of_shards is not None:
             return self.of_shards.part.annotations_per_image
         return np.bincount(self.annotations.image, minlength=len(self.image_alpha))
 
     @property
     def unit_counts(self) -> UnitCounts:
-        """Sums that `unit_sizes` is computed from."""
+        """Sums for computing `unit_sizes`."""
         if self.of_shards is not None:
             return self.of_shards.part.unit_counts
         raters = (self.units.values != NOT_ASSIGNED).sum(axis=1)
@@ -269,52 +269,52 @@ class Agreement(Result):
 
     @property
     def defined_images(self) -> int:
-        """How many images the mean is over."""
+        """Number of images in the mean."""
         return int(np.isfinite(self.image_alpha).sum())
 
     @property
     def undefined_images(self) -> int:
-        """How many images have no alpha."""
+        """Number of images without an alpha."""
         return len(self.image_alpha) - self.defined_images
 
     @property
     def notation(self) -> str:
-        """The configuration in the notation of the paper."""
+        """Configuration in the notation of the paper."""
         return self.configuration.notation
 
     @property
     def band(self) -> str:
-        """What `alpha` means in the words of KαLOS §3.3; `BAND_SOURCES` quotes both papers."""
+        """Band of `alpha` (KαLOS §3.3); `BAND_SOURCES` quotes both papers."""
         return band(self.alpha)
 
     @property
     def convergence_band(self) -> str:
-        """What `alpha` means in the words of label convergence App. B."""
+        """Band of `alpha` by label convergence App. B."""
         return convergence_band(self.alpha)
 
     @property
     def median_alpha(self) -> float:
-        """Median of the defined image alphas (KαLOS §14); NaN without any."""
+        """Median of the defined image alphas (KαLOS §14); NaN if there are none."""
         defined = self.image_alpha[np.isfinite(self.image_alpha)]
         return float(np.median(defined)) if len(defined) else math.nan
 
     @property
     def median_interval(self) -> NDArray[np.float64]:
-        """(2,) 95 % interval of `median_alpha`, from the order of the image alphas alone: it needs no bootstrap."""
+        """(2,) 95 % interval of `median_alpha`, from the order of the image alphas; needs no bootstrap."""
         return median_interval(self.image_alpha)
 
     @cached_property
     def units_per_image(self) -> NDArray[np.intp]:
-        """(I,) number of units of each image."""
+        """(I,) number of units in each image."""
         return np.bincount(self.units.image, minlength=len(self.image_alpha))
 
     @cached_property
     def unit_sizes(self) -> UnitSizes:
-        """How large the units are, and whether solvers of another kind would give clearly others (`UnitSizes.note`)."""
+        """Sizes of units, with a note if other kinds of solvers would give clearly different units."""
         return self.unit_counts.sizes
 
     def summary(self) -> dict[str, Any]:
-        """All numbers and words about the whole, by name; `note` is that of `unit_sizes`.
+        """Return all numbers and words about the whole, by name; `note` is that of `unit_sizes`.
 
         Examples
         --------
@@ -336,7 +336,7 @@ class Agreement(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         if np.isnan(self.alpha):
             return undefined_text(self.configuration)
         why = why_no_interval(self.alpha_interval, self.defined_images, self.configuration.bootstrap)
@@ -352,15 +352,15 @@ class Agreement(Result):
 
 @dataclass(frozen=True, eq=False)
 class OfShards:
-    """What an `Agreement` of shards holds in place of its annotations and pairs.
+    """Parts that an `Agreement` of shards holds instead of annotations and pairs.
 
     Parameters
     ----------
     shards : Sharded
     measure : Similarity
-        How annotations are compared.
+        Measure that compares annotations.
     part : AgreementPart
-        That of all shards.
+        Part of all shards together.
     """
 
     shards: Sharded[Annotations]
@@ -370,7 +370,7 @@ class OfShards:
 
 @dataclass(frozen=True, eq=False)
 class AgreementPart:
-    """Units of a table, and the sums of its images that the numbers of an agreement are computed from.
+    """Units of a table, and the sums per image that an agreement is computed from.
 
     Parameters
     ----------
@@ -378,9 +378,9 @@ class AgreementPart:
     sums : Coincidences
         Per image.
     empty : (I,) bool
-        Images empty by agreement.
+        Whether an image is empty by agreement.
     classes : (I, R) int
-        As of `annotated_classes`.
+        As returned by `annotated_classes`.
     annotations_per_image : (I,) int
     unit_counts : UnitCounts
     """
@@ -394,7 +394,7 @@ class AgreementPart:
 
     @classmethod
     def of(cls, annotations: Annotations, measure: Similarity | str, settings: AgreementSettings) -> AgreementPart:
-        """That of one table."""
+        """Return the part of one table."""
         found = agreement(annotations, **{**settings.record(), "similarity": measure, "bootstrap": 0})
         sums, empty = image_coincidences(found.annotations, found.units)
         classes = annotated_classes(annotations)
@@ -402,7 +402,7 @@ class AgreementPart:
 
     @classmethod
     def merged(cls, parts: Sequence[AgreementPart]) -> AgreementPart:
-        """That of tables of different images, one after the other."""
+        """Merge the parts of tables of different images, in their order."""
         return cls(
             units=join_units([part.units for part in parts], [len(part.empty) for part in parts]),
             sums=join_coincidences([part.sums for part in parts]),
@@ -415,15 +415,15 @@ class AgreementPart:
 
 @takes(AgreementArguments)
 def agreement(annotations: Annotations | Sharded[Annotations], settings: AgreementArguments) -> Agreement:
-    """KαLOS: who annotated what where is settled first, then Krippendorff's alpha of the classes (KαLOS §3).
+    """Compute KαLOS: match annotations, then compute Krippendorff's alpha of their classes (KαLOS §3).
 
     Parameters
     ----------
     annotations : Annotations, or shards of them
-        Of shards (`kalos_core.distributed.open_shards`) the result holds no annotations, pairs or `unit_of`; what is
-        computed from it reads the shards again where it needs them.
+        For shards (`kalos_core.distributed.open_shards`), the result holds no annotations, pairs or `unit_of`;
+        analyses of it read the shards again where needed.
     pairs : Pairs, optional
-        Computed before, from `threshold` or lower; not of shards.
+        Pairs computed earlier, from `threshold` or lower; not allowed with shards.
 
     Returns
     -------
@@ -431,27 +431,27 @@ def agreement(annotations: Annotations | Sharded[Annotations], settings: Agreeme
 
     Notes
     -----
-    Where alpha of an image is not a plain quotient:
+    Images whose alpha is not a plain quotient:
 
     =====================================================  =====  ==========================================
     image                                                  alpha  reason
     =====================================================  =====  ==========================================
     all pairable values are equal                          1      nothing disagrees (KαLOS §3.2)
-    no annotation, two assigned to a common class           1      they agree on absence (KαLOS §3.2)
-    no annotation on any image that can be compared        NaN    nothing shows that these raters annotate shapes
-    no annotation, fewer than two such raters              NaN    nobody to agree with
+    no annotation, two assigned to a common class          1      they agree on absence (KαLOS §3.2)
+    no annotation on any comparable image                  NaN    no evidence that these raters annotate shapes
+    no annotation, fewer than two such raters              NaN    no rater to agree with
     annotations, but no unit with two values               NaN    Krippendorff: no pairable value
     =====================================================  =====  ==========================================
 
-    NaN is left out of means and counted in `undefined_images` (the public `kalos` package counts these images as 1).
+    Means leave out NaN; `undefined_images` counts it (the public `kalos` package counts these images as 1).
 
-    Crowd regions (`Annotations.crowd_regions`) are not read: where one rater marked a crowd and others its objects one
-    by one, these are units of the others alone, which lowers alpha.
+    Crowd regions (`Annotations.crowd_regions`) are ignored. If one rater marks a crowd and others mark its objects
+    one by one, the objects are units of the others alone, which lowers alpha.
 
     Raises
     ------
     InputError
-        For fewer than two raters, no image, an unknown name, or a threshold outside [0, 1].
+        If there are fewer than two raters, no image, an unknown name, or a threshold outside [0, 1].
 
     Examples
     --------
@@ -497,14 +497,14 @@ def _of_shards(
 def matched(
     annotations: Annotations, pairs: Pairs, configuration: AgreementSettings, unit_of: NDArray[np.intp]
 ) -> Agreement:
-    """The agreement of annotations whose units are known; shapes are not looked at.
+    """Return the agreement of annotations whose units are known; shapes are not used.
 
     Parameters
     ----------
     annotations : Annotations
     pairs : Pairs
     configuration : AgreementSettings
-        How they were matched; its bootstrap and seed are those of the intervals.
+        How they were matched; its bootstrap and seed are used for the intervals.
     unit_of : (N,) int
 
     Examples
@@ -524,7 +524,7 @@ def matched(
 
 
 def compared(annotations: Annotations, empty: str) -> Annotations:
-    """The annotations, nobody being assigned to images that all left empty where these are excluded."""
+    """Return the annotations; if `empty` is "exclude", without assignments to images that have no annotation."""
     if empty == "count":
         return annotations
     drew = np.bincount(annotations.image, minlength=len(annotations.images)) > 0
@@ -534,14 +534,14 @@ def compared(annotations: Annotations, empty: str) -> Annotations:
 def numbers_of(
     sums: Coincidences, empty: NDArray[np.bool_], configuration: AgreementSettings, rank: NDArray[np.intp]
 ) -> dict[str, Any]:
-    """The numbers of an agreement by name, from what `image_coincidences` answers.
+    """Compute the numbers of an agreement by name, from the result of `image_coincidences`.
 
     Parameters
     ----------
     sums : Coincidences
         Counts per image.
     empty : (I,) bool
-        Images empty by agreement.
+        Whether an image is empty by agreement.
     configuration : AgreementSettings
     rank : (I,) int
         As `Annotations.image_rank`.
@@ -571,7 +571,7 @@ def numbers_of(
 
 
 def check_comparable(source: Annotations | Sharded[Annotations], pairs: Pairs | None = None) -> Annotations:
-    """What is known of a table or shards; fewer than an image and two raters, and pairs of shards, are refused."""
+    """Return the table, or what is known of shards; refuse fewer than two raters or one image, and pairs of shards."""
     annotations = known_of(source, pairs)
     if not isinstance(annotations, Annotations):
         raise InputError(f"annotations: expected Annotations, got {type(annotations).__name__}")
@@ -584,19 +584,19 @@ def check_comparable(source: Annotations | Sharded[Annotations], pairs: Pairs | 
 
 
 def check_agreement(result: Agreement) -> None:
-    """An error for anything but an `Agreement` that holds its annotations."""
+    """Check that a result is an `Agreement` that holds its annotations."""
     check_type("agreement", Agreement, result)
     if result.of_shards is not None:
         raise InputError(
-            "agreement: expected one of a table, whose annotations are read, got one of shards; call "
-            "agreement(next(iter(shards)).read()) for one of them"
+            "agreement: expected an agreement of one table, got one of shards; call "
+            "agreement(next(iter(shards)).read()) for a single shard"
         )
 
 
 def agreement_of(
     source: Agreement | Annotations | Sharded[Annotations], check: Callable[[Annotations], None] | None = None
 ) -> Agreement:
-    """An agreement as it is; of annotations or shards that with the usual settings, once their raters are checked."""
+    """Return an agreement as it is, or compute it with default settings after `check` of the annotations."""
     if isinstance(source, (Annotations, Sharded)):
         if check is not None:
             check(known_of(source))
@@ -606,4 +606,4 @@ def agreement_of(
 
 
 def _mean(values: NDArray[np.float64]) -> float:
-    return math.fsum(values) / len(values) if len(values) else math.nan  # exact, so that order does not matter
+    return math.fsum(values) / len(values) if len(values) else math.nan  # exact, so that the order does not matter

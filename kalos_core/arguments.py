@@ -1,4 +1,4 @@
-"""Values against types: one check for containers and our own classes."""
+"""Checks of values against types, for containers and classes of this library."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kalos_core.errors import InputError, as_number, is_hashable, repr_of
 
 
 def check_type(name: str, hint: Any, value: Any) -> None:
-    """An error that names an argument of another type than its annotation says.
+    """Check that an argument has the type of its annotation.
 
     Examples
     --------
@@ -37,10 +37,10 @@ READ = {
     "LabelTable": "read_wide_labels(path) and read_long_labels(path) read a file",
     "MaskStack": "read_mask_folders(path).stacks() reads a folder",
 }
-"""Name of a class that readers make -> what to say to whoever gives a path in place of it."""
+"""Class that readers make -> hint for users who pass a path instead."""
 
 MADE_BY_MANY = ("Annotations", "LabelTable", "MaskStack")
-"""Classes that many calls make: none is named."""
+"""Types whose constructor is not suggested in messages."""
 
 
 def _alternatives(hint: Any) -> tuple[Any, ...]:
@@ -50,18 +50,18 @@ def _alternatives(hint: Any) -> tuple[Any, ...]:
 
 
 def _fits(hint: Any, value: Any) -> bool:
-    """Whether a value is of a type, as far as that is looked at: entries of mappings and sequences, too."""
-    if type(hint) is type and isinstance(value, hint):  # nearly always
+    """Return whether a value is of a type; entries of mappings and sequences are checked, too."""
+    if type(hint) is type and isinstance(value, hint):  # the usual case
         return True
     options = _alternatives(hint)
     if len(options) > 1:
         forms = [option for option in options if option is not NoneType]
         if len(forms) > 1 and any(get_origin(option) is np.ndarray for option in forms):
-            return True  # whoever takes arrays and others alike says what each has to be
+            return True  # functions that take arrays among other types check them
         return any(isinstance(value, str) if option is str else _fits(option, value) for option in options)
     origin, inner = get_origin(hint), get_args(hint)
     if hint is str or hint is Hashable or origin is Literal:
-        return is_hashable(value)  # whoever knows the names refuses others, but looks them up
+        return is_hashable(value)  # functions that know the names refuse others, but look them up
     if hint is None or hint is NoneType:
         return value is None
     if hint is bool:
@@ -84,65 +84,65 @@ def _fits(hint: Any, value: Any) -> bool:
             isinstance(value, Iterator)
             or (isinstance(value, np.ndarray) and not _is_own(inner[0]))
             or inner[0] in (Any, object, float, int)
-            or (origin is Iterable and not _is_own(inner[0]))  # whoever goes through them says which is wrong
+            or (origin is Iterable and not _is_own(inner[0]))  # functions that iterate over them name the wrong entry
             or all(_entry_fits(inner[0], entry) for entry in value)
         )
     kind = hint if origin is None else origin
     if _is_protocol(kind):
         return all(getattr_static(value, name, _ABSENT) is not _ABSENT for name in _members(kind))
-    if _is_own(kind):  # shards have a table without rows, of the type that is expected
+    if _is_own(kind):  # shards have a table without rows, of the expected type
         return isinstance(value, kind) and (not inner or _fits(inner[0], getattr(value, "known", None)))
     return not (isinstance(kind, type) and kind.__module__ in PLAIN) or isinstance(value, kind)
 
 
 def _entry_fits(hint: Any, value: Any) -> bool:
-    """As `_fits`, of an entry of a container: whoever takes several numbers checks them together."""
+    """Return whether an entry of a container fits; sequences of numbers are checked by the function that takes them."""
     return hint in (float, int) or _fits(hint, value)
 
 
 PLAIN = ("numpy.random._generator", "pathlib", "fractions")
-"""Modules of classes that stand for themselves; others may be given in several forms."""
+"""Modules of classes that are accepted only as themselves; others may be given in several forms."""
 
 ENTRIES = {np.float64: "numbers", np.intp: "whole numbers", np.int64: "whole numbers", np.bool_: "truth values"}
-"""Type of the entries of an array -> their name."""
+"""Type of the entries of an array -> name of the entries."""
 
 KINDS_OF_ARRAYS = {np.float64: "fiu", np.intp: "iu", np.int64: "iu", np.int8: "iu", np.bool_: "b"}
-"""Type of the entries of an array -> kinds of arrays that can be used as such."""
+"""Type of the entries of an array -> array kinds that are accepted."""
 
 
 def round_of(number: float) -> float:
-    """The nearest whole number; of infinity and NaN none."""
+    """Return the nearest whole number; NaN for values that are not finite."""
     return float(round(number)) if math.isfinite(number) else math.nan
 
 
 def _is_array(value: Any, inner: tuple[Any, ...]) -> bool:
-    """Whether a value is an array of entries of that type; `inner` is what NumPy's type of arrays says."""
+    """Return whether a value is an array with entries of that type; `inner` holds the arguments of `NDArray`."""
     entries = get_args(inner[-1])[0] if inner and get_args(inner[-1]) else Any
     return isinstance(value, np.ndarray) and value.dtype.kind in KINDS_OF_ARRAYS.get(entries, value.dtype.kind)
 
 
 def _is_own(kind: Any) -> bool:
-    """Whether a type is a class of this library."""
+    """Return whether a type is a class of this library, other than a protocol."""
     return isinstance(kind, type) and kind.__module__.startswith("kalos_core.") and not _is_protocol(kind)
 
 
 def _is_protocol(kind: Any) -> bool:
-    """Whether a type is a protocol of this library."""
+    """Return whether a type is a protocol of this library."""
     return bool(getattr(kind, "_is_protocol", False)) and kind.__module__.startswith("kalos_core.")
 
 
 def _members(protocol: Any) -> set[str]:
-    """Names that a value of a protocol has."""
+    """Return the names of the attributes that a protocol requires."""
     names = (name for base in protocol.__mro__ if _is_protocol(base) for name in vars(base))
     return {name for name in names if name == "__call__" or not name.startswith("_")}
 
 
 _ABSENT = object()
-"""Stands for an attribute that a value does not have."""
+"""Placeholder for a missing attribute."""
 
 
 def _reader_of(hint: Any, value: Any) -> str:
-    """How to get what is expected where a path, or what a file holds, was given; "" where it was neither."""
+    """Return how to read a file if a path or its content was given; "" otherwise."""
     if not isinstance(value, (str, os.PathLike, Mapping)):
         return ""
     kinds = [get_origin(kind) or kind for kind in _alternatives(hint)]
@@ -164,14 +164,14 @@ def _is_several(kind: Any, value: Any) -> bool:
 
 
 def _entries(kind: Any) -> str:
-    """What a sequence is of, in words."""
+    """Name the entries of a sequence."""
     inner = get_args(kind)[0]
     words = {str: "names", float: "numbers", int: "whole numbers", Mapping: "mappings"}
     return words.get(get_origin(inner) or inner, "entries")
 
 
 def _said(hint: Any, value: Any) -> str:
-    """What is expected, in words; of entries that are wrong the type as Python writes it."""
+    """Describe the expected type in words; for wrong entries, as Python writes it."""
     words = []
     for kind in _alternatives(hint):
         origin, call = get_origin(kind), getattr(kind, "_call", "")

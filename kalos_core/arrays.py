@@ -1,4 +1,4 @@
-"""The few array steps that several modules need."""
+"""Array operations that several modules need."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kalos_core.errors import InputError, listed, repr_of
 
 
 def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    """An argument as an array of numbers; an error that names it if it holds anything else.
+    """Return an argument as an array of numbers; raise an error that names it if it holds anything else.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 def as_array(values: Any, name: str, dtype: Any = None, expected: str = "an array") -> NDArray[Any]:
-    """An argument as an array; an error that names it if its rows differ in length, or it holds what does not fit.
+    """Return an argument as an array; raise an error that names it if rows differ in length or entries do not fit.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def as_array(values: Any, name: str, dtype: Any = None, expected: str = "an arra
 
 
 def as_rows(values: Any, name: str, dtype: Any, columns: int) -> NDArray[Any]:
-    """An argument as an array of so many columns.
+    """Return an argument as an array with the given number of columns.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def as_rows(values: Any, name: str, dtype: Any, columns: int) -> NDArray[Any]:
 
 
 def as_weights(weights: ArrayLike | None, count: int, of: str, above_zero: bool = False) -> NDArray[np.float64]:
-    """(count,) a weight of each; all 1 unless given.
+    """Return (count,) weights; all 1 unless given.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def as_weights(weights: ArrayLike | None, count: int, of: str, above_zero: bool 
 
 
 def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[np.object_]:
-    """A one-dimensional array of Python objects, whatever they are (tuples stay tuples)."""
+    """Return a one-dimensional array of Python objects of any type (tuples stay tuples)."""
     if isinstance(values, np.ndarray) and not values.ndim:
         values = [values.item()]
     entries = list(values) if isinstance(values, Iterable) else [values]
@@ -97,7 +97,7 @@ def object_array(values: ArrayLike | Sequence[Any] | Iterable[Any]) -> NDArray[n
 
 
 def expand_runs(first: NDArray[np.intp], count: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """All positions of M runs, one run after the other.
+    """Return all positions of M runs, one run after the other.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def expand_runs(first: NDArray[np.intp], count: NDArray[np.intp]) -> tuple[NDArr
     Returns
     -------
     owner, position : (T,) int
-        Which run, and the position.
+        Index of the run, and the position.
 
     Examples
     --------
@@ -122,19 +122,19 @@ def expand_runs(first: NDArray[np.intp], count: NDArray[np.intp]) -> tuple[NDArr
 
 
 BLOCK = 1 << 14
-"""Pairs compared at a time: small enough for their temporary arrays to stay in the processor's cache."""
+"""Pairs compared at a time; few enough for the temporary arrays to fit into the processor's cache."""
 
 BLOCKS = 6
-"""Of few pairs that many are made, so that their temporary arrays stay small beside the annotations."""
+"""Number of blocks for few pairs, so that temporary arrays stay small relative to the annotations."""
 
 LEAST_BLOCK = 1 << 12
-"""Pairs of a block that are not worth to be divided further."""
+"""Smallest number of pairs in a block; smaller blocks are not worth the overhead."""
 
 
 def blocks_of_runs(
     first: NDArray[np.intp], count: NDArray[np.intp]
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """`expand_runs`, about `BLOCK` positions at a time, or a share of few.
+    """Yield `expand_runs` in blocks of about `BLOCK` positions, smaller if there are few.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def blocks_of_runs(
 
 
 def short(codes: NDArray[np.intp]) -> NDArray[Any]:
-    """Whole numbers from 0 in as few bytes as hold them: those of two bytes and less are sorted by their digits.
+    """Return whole numbers from 0 in the smallest unsigned type; types of at most two bytes use radix sort.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def short(codes: NDArray[np.intp]) -> NDArray[Any]:
 
 
 def run_starts(lengths: NDArray[np.intp] | list[int]) -> NDArray[np.intp]:
-    """Lengths (M,) of runs stored back to back -> (M + 1,) where each begins, with the end appended.
+    """Return the start (M + 1,) of each of M runs stored back to back, given their lengths; the end is appended.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def run_starts(lengths: NDArray[np.intp] | list[int]) -> NDArray[np.intp]:
 
 
 def run_ends(ordered: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(N,) the position after the last number that equals each of some ascending ones.
+    """Return (N,) the position after the last number equal to each of N ascending numbers.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def run_ends(ordered: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def distinct_codes(codes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """`numpy.unique` with the inverse, which sorts; whole numbers from 0 that lie close are looked up instead.
+    """Return distinct codes and the inverse, as `numpy.unique`; dense whole numbers from 0 use a lookup, not a sort.
 
     Examples
     --------
@@ -201,11 +201,11 @@ def distinct_codes(codes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]
 
 
 WIDEST = 4
-"""Numbers between the least and the largest for each that is looked up: sorting costs less for more."""
+"""Largest range of numbers that is looked up, relative to their count; sorting is faster for wider ranges."""
 
 
 def find_sorted(ordered: NDArray[np.intp], wanted: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(M,) where each wanted number stands among ascending ones, -1 where it does not.
+    """Return (M,) the index of each wanted number among ascending ones, -1 if it is absent.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def find_sorted(ordered: NDArray[np.intp], wanted: NDArray[np.intp]) -> NDArray[
     """
     span = int(ordered[-1]) + 1 if len(ordered) else 0
     if span <= WIDEST * len(wanted) and min(ordered[:1].min(initial=0), wanted.min(initial=0)) >= 0:
-        index = np.full(span + 1, -1)  # with one that no wanted number is
+        index = np.full(span + 1, -1)  # one extra entry that no wanted number has
         index[ordered] = np.arange(len(ordered))
         return index.take(np.minimum(wanted, span))
     index = np.searchsorted(ordered, wanted)
@@ -226,7 +226,7 @@ def find_sorted(ordered: NDArray[np.intp], wanted: NDArray[np.intp]) -> NDArray[
 
 
 def first_at_all(lines: NDArray[np.intp], best: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Which candidates come first, in the order given, at every position they touch.
+    """Return which candidates come first, in the order given, at every position they touch.
 
     Parameters
     ----------
@@ -251,22 +251,22 @@ def first_at_all(lines: NDArray[np.intp], best: NDArray[np.intp]) -> NDArray[np.
 
 
 SLICE = 2
-"""Candidates that go into the rounds together, for each position of their group."""
+"""Candidates processed together, per position of their group."""
 
 
 def in_slices(group: NDArray[np.intp], places: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    """Candidates of many groups, some of each at a time, so that going down the list in rounds stays cheap.
+    """Yield candidates of many groups in slices, so that the rounds of `take_down` stay cheap.
 
-    A round looks at all candidates before it. Where a group has many more of them than places to take, identical
-    annotations for one, most are settled by the few that come first: with as many at a time as there are places, the
-    rounds of a group cost at most the square of its places.
+    A round looks at all remaining candidates. If a group has many more candidates than places (for example identical
+    annotations), the first few settle most of them. With slices in proportion to the places, the rounds of a group cost
+    at most the square of its places.
 
     Parameters
     ----------
     group : (C,) int
         Group of each candidate; within a group in order of preference.
     places : (G,) int, at least 1 where a group has candidates
-        A group gives at most `SLICE` times as many candidates at a time.
+        Places of each group; a slice holds at most `SLICE` times as many candidates of it.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def in_slices(group: NDArray[np.intp], places: NDArray[np.intp]) -> Iterator[NDA
 
 
 def rows_by_group(group: NDArray[np.intp], count: int = 0) -> list[NDArray[np.intp]]:
-    """The rows of each group, in their order; of at least `count` groups.
+    """Return the rows of each group, in their order, for at least `count` groups.
 
     Examples
     --------
@@ -299,22 +299,22 @@ def rows_by_group(group: NDArray[np.intp], count: int = 0) -> list[NDArray[np.in
 
 
 def take_down(lines: NDArray[np.intp], free: NDArray[np.bool_], group: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Go down candidates, taking each whose positions are all still free.
+    """Take candidates in order, each only if all its positions are still free.
 
-    Done in rounds over whole arrays: every candidate that comes first at all its positions is taken at once.
+    Works in rounds over whole arrays: each round takes every candidate that comes first at all its positions.
 
     Parameters
     ----------
     lines : (C, M) int
-        The positions each candidate touches, of its own group only; candidates in order of preference.
+        Positions that each candidate touches, all in its own group; candidates in order of preference.
     free : (positions,) bool
-        What is taken becomes False here.
+        Free positions; those taken are set to False in place.
     group : (positions,) int
 
     Returns
     -------
     (taken,) int, ascending
-        Which candidates are taken.
+        Indices of the candidates taken.
 
     Examples
     --------
@@ -336,7 +336,7 @@ def take_down(lines: NDArray[np.intp], free: NDArray[np.bool_], group: NDArray[n
 
 
 def total(group: NDArray[np.intp], amount: NDArray[Any], groups: int) -> NDArray[np.float64]:
-    """(G,) sums of the amounts (M,) of each group (M,); G is `groups`, or more if a group is larger.
+    """Return (G,) sums of amounts (M,) by group (M,); G is `groups`, or more if a group is larger.
 
     Examples
     --------
@@ -349,13 +349,13 @@ def total(group: NDArray[np.intp], amount: NDArray[Any], groups: int) -> NDArray
 Answer = TypeVar("Answer")
 
 PARTS_A_THREAD = 4
-"""So that no thread waits long for the one with the most work."""
+"""Parts per thread, so that no thread waits long for the one with the most work."""
 
 
 def in_threads(task: Callable[[slice], Answer], count: int, least: int) -> list[Answer]:
-    """What a task that leaves the interpreter to others answers for parts of `count` rows, in the order of the rows.
+    """Return the results of a task for parts of `count` rows, in the order of the rows, computed in threads.
 
-    In one piece where two threads would not have `least` rows each.
+    The task must release the GIL. It runs on all rows at once if two threads would not have `least` rows each.
 
     Examples
     --------
@@ -373,7 +373,7 @@ def in_threads(task: Callable[[slice], Answer], count: int, least: int) -> list[
 
 
 def divide(above: NDArray[Any], below: NDArray[Any]) -> NDArray[np.float64]:
-    """Quotients of whole numbers, NaN where there is nothing to divide by.
+    """Divide whole numbers; NaN where the divisor is 0.
 
     Examples
     --------
@@ -384,7 +384,7 @@ def divide(above: NDArray[Any], below: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def mean_of_defined(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Means over the first axis of what is defined; NaN where nothing is.
+    """Return the means of the finite values over the first axis; NaN where there are none.
 
     Examples
     --------
@@ -393,7 +393,7 @@ def mean_of_defined(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     known = np.isfinite(values)
     columns = np.where(known, values, 0.0).reshape(len(values), math.prod(values.shape[1:])).T.tolist()
-    sums = np.array([math.fsum(column) for column in columns], np.float64)  # the same in any order
+    sums = np.array([math.fsum(column) for column in columns], np.float64)  # exact, so that the order does not matter
     return divide(sums.reshape(values.shape[1:]), known.sum(axis=0))
 
 
@@ -405,7 +405,7 @@ def freeze(owner: object, name: str, array: NDArray[Any]) -> None:
 
 
 def by_item(item: NDArray[np.intp], names: NDArray[Any], items: int) -> Iterator[list[Any]]:
-    """Of each item its names, in their order. `item`: the item of each name.
+    """Yield the names of each item, in their order. `item` holds the item of each name.
 
     Examples
     --------
@@ -418,13 +418,13 @@ def by_item(item: NDArray[np.intp], names: NDArray[Any], items: int) -> Iterator
 
 
 class Owned:
-    """Entries that have owners: which of them some owners have.
+    """Index of entries by their owner.
 
     Parameters
     ----------
     owner : (E,) int
     count : int
-        How many owners there are.
+        Number of owners.
 
     Examples
     --------
@@ -439,7 +439,7 @@ class Owned:
         self._start = run_starts(np.bincount(owner, minlength=count))
 
     def of(self, owners: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The entries of some owners, one owner after the other, and how many each has."""
+        """Return the entries of some owners, one owner after the other, and the number for each."""
         first = self._start[owners]
         count = self._start[owners + 1] - first
         return self._entries[expand_runs(first, count)[1]], count
@@ -447,7 +447,7 @@ class Owned:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """While very many lists are made that hold no cycles, Python does not look for any: that takes longer than they do.
+    """Disable garbage collection while many lists without cycles are made; collection would dominate the time.
 
     Examples
     --------
@@ -467,9 +467,9 @@ def uncollected() -> Iterator[None]:
 
 
 def give_back_memory() -> None:
-    """Ask the C library to return what was freed: after very many small objects glibc keeps it, which others lack.
+    """Ask the C library to return freed memory to the operating system; after many small objects glibc keeps it.
 
-    Does nothing where the C library has no such call.
+    No-op if the C library has no such call.
     """
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

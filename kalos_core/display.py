@@ -1,4 +1,4 @@
-"""How results are written for people: names of types and numbers; without plotly, so that everything may import it."""
+"""Formatting of names, numbers and intervals for people, without plotly, so that any module may import it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = Sequence[float | None] | NDArray[np.float64]
-"""Values, None or NaN where undefined."""
+"""Values; None or NaN where undefined."""
 
 MINUS, NO_BREAK = "\u2212", "\u00a0"
-"""The minus sign of numbers, and the space that no line breaks at."""
+"""Minus sign of numbers, and no-break space."""
 
 NARROW = 0.05
 """An interval narrower than this needs three decimals."""
 
 LEAST_PERCENT, MOST_PERCENT = 0.001, 99.5
-"""Percentages that two digits can no longer tell from none or all."""
+"""Bounds of percentages that two digits cannot tell from 0 or 100."""
 
 VARIATION_LABELS = {
     "correct": "correct",
@@ -29,10 +29,10 @@ VARIATION_LABELS = {
     "missing": "missing",
     "additional": "additional",
 }
-"""Variation types as people read them."""
+"""Variation types as shown to users."""
 
 RATER_COLOURS = ("#E69F00", "#117733", "#882255", "#44AA99", "#999933", "#332288", "#AA4499", "#DDCC77")
-"""Colours of raters, in the order of the vocabulary, over and over; none is the colour of a variation type."""
+"""Colours of raters in the order of the vocabulary, repeated as needed; none is the colour of a variation type."""
 
 EVENT_LABELS = {
     "deletion": "missed",
@@ -42,7 +42,7 @@ EVENT_LABELS = {
     "wrong_class": "wrong class",
     "shift": "moved",
 }
-"""Events of synthetic raters as people read them."""
+"""Events of synthetic raters as shown to users."""
 
 STAGE_LABELS = {
     "unmatched": "1. missed and added",
@@ -51,26 +51,26 @@ STAGE_LABELS = {
     "first three": "together: signal loss",
     "localization": "4. moved and scaled",
 }
-"""Stages of generation as people read them."""
+"""Stages of generation as shown to users."""
 
 OUTCOME_LABELS = {"done": "done", "lost": "lost: too late for its annotation", "impossible": "impossible"}
-"""Outcomes of events as people read them."""
+"""Outcomes of events as shown to users."""
 
 TRUTH_LABELS = {
-    "any": "what anybody marked",
-    "0.5": "what half of the raters marked",
-    "0.75": "what three of four raters marked",
-    "excl-0.5": "what half of those marked who do not stand out over all images",
-    "staple": "STAPLE: raters weighted by how good they seem",
-    "staple-classes": "STAPLE of all classes at once: whom each rater takes for whom counts, too",
-    "simple": "SIMPLE: raters who fit least are left out, step by step",
+    "any": "pixels that any rater marked",
+    "0.5": "pixels that half of the raters marked",
+    "0.75": "pixels that three quarters of the raters marked",
+    "excl-0.5": "pixels that half of the raters marked, leaving out raters who are outliers over all images",
+    "staple": "STAPLE: raters weighted by their estimated performance",
+    "staple-classes": "STAPLE of all classes at once: also uses which classes each rater confuses",
+    "simple": "SIMPLE: leaves out the raters with the lowest performance, step by step",
     "lsml": "LSML: likely and smooth; slow",
 }
-"""Ways to estimate the truth of pixels, as people read them."""
+"""Methods of estimating the ground truth of pixels, as shown to users."""
 
 
 def rater_colour(number: int) -> str:
-    """The colour of the n-th rater; they begin again after the last one.
+    """Return the colour of the n-th rater; colours repeat after the last one.
 
     Examples
     --------
@@ -81,9 +81,9 @@ def rater_colour(number: int) -> str:
 
 
 def alpha_text(value: float | None, digits: int = 2) -> str:
-    """An alpha, or another coefficient or similarity, as people read it; "undefined" for None and NaN.
+    """Format an alpha, or another coefficient or similarity; "undefined" for None and NaN.
 
-    Two decimals in a sentence or a plot, three in a table.
+    Use two decimals in sentences and plots, three in tables.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def alpha_text(value: float | None, digits: int = 2) -> str:
 
 
 def metric_text(alpha: str, metric: str) -> str:
-    """An alpha with the metric it has, where that is not the nominal one.
+    """Return an alpha with its metric, unless that is nominal.
 
     Examples
     --------
@@ -112,19 +112,19 @@ def with_interval(
     why: str = "",
     text: Callable[[float | None], str] | None = None,
 ) -> str:
-    """A number with its 95 % interval, as far as there is one; no line breaks in it.
+    """Format a number with its 95 % interval, if there is one, without line breaks.
 
     Parameters
     ----------
     value : float, optional
     interval : (2,)
-        NaN or None where there is none.
+        NaN or None if there is none.
     digits : int, optional
-        Decimals of an alpha; by default two, and three where the interval is too narrow for two (`NARROW`).
+        Decimals of an alpha; by default two, or three if the interval is too narrow for two (`NARROW`).
     why : str, optional
-        Why there is no interval, for places where readers ask (`inference.why_no_interval`).
+        Reason for a missing interval, shown if given (`inference.why_no_interval`).
     text : function, optional
-        Writes the number and both ends, in place of `alpha_text`.
+        Formats the number and both ends, instead of `alpha_text`.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def with_interval(
 
 
 def has_interval(interval: Numbers) -> bool:
-    """Whether both ends (2,) of an interval are known.
+    """Return whether both ends (2,) of an interval are known.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def has_interval(interval: Numbers) -> bool:
 
 
 def no_interval(why: str) -> str:
-    """Why there is no interval, in parentheses.
+    """Return the reason for a missing interval, in parentheses.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def no_interval(why: str) -> str:
 
 
 def interval_text(interval: Numbers, digits: int = 2, *, text: Callable[[float | None], str] | None = None) -> str:
-    """Both ends of an interval, without a line break in it; "" where there is none. `text` is as for `with_interval`.
+    """Format both ends of an interval without line breaks; "" if there is none. `text` is as in `with_interval`.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def interval_text(interval: Numbers, digits: int = 2, *, text: Callable[[float |
 
 
 def ends_text(interval: Numbers, text: Callable[[float | None], str] = alpha_text) -> str:
-    """Both ends of an interval, for a column of intervals; "none" where there is none.
+    """Format both ends of an interval for a table column; "none" if there is none.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def ends_text(interval: Numbers, text: Callable[[float | None], str] = alpha_tex
 
 
 def bracketed(interval: Numbers, form: str = ".3f", why: str = "") -> str:
-    """An interval behind a number in plain text, with a space before it; "" where there is none, or `why`.
+    """Format an interval for plain text, with a leading space; if there is none, return `why`, or "".
 
     Examples
     --------
@@ -206,7 +206,7 @@ def bracketed(interval: Numbers, form: str = ".3f", why: str = "") -> str:
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """A difference of alphas with its sign.
+    """Format a difference of alphas with its sign.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def signed(value: float | None, digits: int = 3) -> str:
 
 
 def points_text(value: float | None, digits: int = 1) -> str:
-    """A mAP in [0, 1] in points from 0 to 100, as papers print it.
+    """Format a mAP in [0, 1] as points from 0 to 100, as in papers.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def points_text(value: float | None, digits: int = 1) -> str:
 
 
 def count_text(count: int) -> str:
-    """A whole number.
+    """Format a whole number.
 
     Examples
     --------
@@ -240,15 +240,15 @@ def count_text(count: int) -> str:
 
 
 def number_of(count: int, one: str, several: str | None = None) -> str:
-    """A number of things: in the singular, or in the plural.
+    """Format a count with its noun, in the singular or the plural.
 
     Parameters
     ----------
     count : int
     one : str
-        Of one of them: a noun, what stands before it, and what is said of it after "of", "in" or the like.
+        Text for one: the noun, with any words before it, and any words after it that begin with "of", "in" or the like.
     several : str, optional
-        Of none or several, where more than the noun changes; by default the noun gets its plural.
+        Text for none or several, if more than the noun changes; by default the noun is put into the plural.
 
     Examples
     --------
@@ -270,14 +270,14 @@ _AFTER_NOUN = re.compile(r" (?:of|in|on|with|matched|annotated) ")
 
 
 def _plural(noun: str) -> str:
-    """By the rules; none of our words is an exception."""
+    """Return the regular plural; no noun in use is irregular."""
     if re.search(r"[^aeiou]y$", noun):
         return f"{noun[:-1]}ies"
     return f"{noun}es" if re.search(r"(?:s|x|ch|sh)$", noun) else f"{noun}s"
 
 
 def percent_text(share: float | None) -> str:
-    """A share in [0, 1] as percentage: at most two significant digits, and never 0 or 100 unless it is.
+    """Format a share in [0, 1] as percentage with at most two significant digits; 0 and 100 only if exact.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def percent_text(share: float | None) -> str:
 
 
 def count_and_share(count: int, total: int) -> str:
-    """A part of a whole: how many, and what share; 0 has none.
+    """Format a part of a whole as count and share; 0 has no share.
 
     Examples
     --------
@@ -308,9 +308,9 @@ def count_and_share(count: int, total: int) -> str:
 
 
 def significant(value: float | None, digits: int = 3) -> str:
-    """A number of no fixed scale (an area, a statistic) with at most three significant digits.
+    """Format a number of no fixed scale (an area, a statistic) with at most three significant digits.
 
-    Alphas and similarities are written by `alpha_text`, shares by `percent_text`.
+    Use `alpha_text` for alphas and similarities, `percent_text` for shares.
 
     Examples
     --------
@@ -325,7 +325,7 @@ def significant(value: float | None, digits: int = 3) -> str:
 
 
 def statistic_text(value: float | None) -> str:
-    """A statistic of any scale: three decimals below 10, three digits above.
+    """Format a statistic of any scale: three decimals below 10, three digits above.
 
     Examples
     --------
@@ -336,7 +336,7 @@ def statistic_text(value: float | None) -> str:
 
 
 def p_text(p: float | None) -> str:
-    """A probability under chance, as it stands in a sentence.
+    """Format a p-value for a sentence.
 
     Examples
     --------
@@ -349,5 +349,5 @@ def p_text(p: float | None) -> str:
 
 
 def _typeset(text: str) -> str:
-    """A formatted number with a minus sign in place of the hyphen; what is rounded to zero has none."""
+    """Replace the hyphen of a formatted number by a minus sign; a number rounded to zero gets none."""
     return text.replace("-", "" if not text.strip("-0.,") else MINUS, 1)

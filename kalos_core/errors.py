@@ -1,4 +1,4 @@
-"""What the library says when input cannot be used: one exception, one warning, one way to list records."""
+"""Errors and warnings for input that cannot be used, and checks of arguments."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from numbers import Real
 from typing import Any, TypeVar
 
 SHOWN = 5
-"""How many offending records an error lists; all of them are counted."""
+"""Number of offending records that an error lists; all of them are counted."""
 
 LONGEST = 120
-"""How many characters of the actual value an error shows."""
+"""Number of characters of the actual value that an error shows."""
 
 LONGEST_TEXT = 100_000
-"""How many characters a text that somebody says of something has at most."""
+"""Maximum number of characters of a text given as an argument."""
 
 LONGEST_MESSAGE = 4_000
-"""How many characters the message of an error has at most: its beginning and its end are kept."""
+"""Maximum number of characters of an error message; its beginning and its end are kept."""
 
 T = TypeVar("T")
 
 
 class KalosError(Exception):
-    r"""Base of every error this library raises on purpose. Its message can be printed, and is never long.
+    r"""Base class of all errors that this library raises on purpose. The message is printable and short.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class KalosError(Exception):
 
 
 class InputError(KalosError, ValueError):
-    """Input that cannot be used. The message names the source, the record, what was expected and what was given.
+    """Error for input that cannot be used. The message names the source, the record, the expected and the actual value.
 
     Examples
     --------
@@ -55,11 +55,11 @@ class InputError(KalosError, ValueError):
 
 
 class KalosWarning(UserWarning):
-    """Something was assumed, derived or left out, and changes how a result is to be read.
+    """Warning that something was assumed, derived or left out, which affects how to interpret a result.
 
     Examples
     --------
-    To make every such assumption an error:
+    Turn all these warnings into errors:
 
     >>> import warnings
     >>> warnings.simplefilter("error", KalosWarning)
@@ -67,7 +67,7 @@ class KalosWarning(UserWarning):
 
 
 def warn(text: str) -> None:
-    """Give a `KalosWarning` with the line outside of this library that led here."""
+    """Issue a `KalosWarning` that points at the line outside of this library that led here."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         level, frame = level + 1, frame.f_back
@@ -75,7 +75,7 @@ def warn(text: str) -> None:
 
 
 def readable(text: str) -> str:
-    r"""A message as it can be printed and read: of a long one both ends, and what does not print as its code.
+    r"""Return a printable message: shorten a long one in the middle, and escape characters that do not print.
 
     Examples
     --------
@@ -85,13 +85,13 @@ def readable(text: str) -> str:
     if len(text) > LONGEST_MESSAGE:
         begin, end = text[: LONGEST_MESSAGE * 3 // 4], text[-LONGEST_MESSAGE // 5 :]
         text = f"{begin} ... ({len(text):,} characters) ... {end}"
-    if text.isprintable():  # nearly always
+    if text.isprintable():  # the usual case
         return text
     return "".join(letter if letter.isprintable() or letter == "\n" else ascii(letter)[1:-1] for letter in text)
 
 
 def repr_of(value: object, longest: int = LONGEST, write: Callable[[object], str] = repr) -> str:
-    """A value as an error shows it, in few characters: as Python writes it, where it can.
+    """Return the `repr` of a value, shortened for an error message; the type if `repr` fails.
 
     Examples
     --------
@@ -100,13 +100,13 @@ def repr_of(value: object, longest: int = LONGEST, write: Callable[[object], str
     """
     try:
         text = write(value)
-    except Exception:  # a number of too many digits, lists within lists without end, or whatever a class of others does
+    except Exception:  # e.g. a number with too many digits, endless nested lists, or a class of another library
         return type(value).__name__
     return text if len(text) <= longest else text[: longest - 4] + " ..."
 
 
 def text_of(value: object) -> str:
-    """A name as text, whatever it is; of what cannot be written its type.
+    """Return a name as text; its type if it cannot be written.
 
     Examples
     --------
@@ -118,13 +118,13 @@ def text_of(value: object) -> str:
 
 @dataclass(frozen=True)
 class Undefined:
-    """Why there is no result of a kind."""
+    """Reason why a result is undefined."""
 
     reason: str
 
 
 def or_reason(compute: Callable[..., T], *arguments: Any) -> T | Undefined:
-    """What a function answers, or why it refuses its input.
+    """Return the result of a function, or `Undefined` with the reason if it refuses its input.
 
     Examples
     --------
@@ -139,9 +139,9 @@ def or_reason(compute: Callable[..., T], *arguments: Any) -> T | Undefined:
 
 @dataclass
 class Problems:
-    """Collects what is wrong with the records of one source, so that all of it is reported at once.
+    """Collect the problems in the records of one source, so that all are reported at once.
 
-    A record with several faults counts once and is listed with all of them.
+    A record with several problems counts once and is listed with all of them.
 
     Examples
     --------
@@ -160,11 +160,11 @@ class Problems:
 
     @property
     def count(self) -> int:
-        """How many records cannot be used."""
+        """Number of records that cannot be used."""
         return len(self.records)
 
     def add(self, record: str, expected: str, actual: object) -> None:
-        """Note that `record` holds `actual` where `expected` was needed."""
+        """Add a problem: `record` holds `actual` instead of `expected`."""
         self.records.add(record)
         if self._shows(record):
             text = repr_of(actual, write=str)
@@ -180,7 +180,7 @@ class Problems:
         expected: str,
         actual: Callable[[int], object],
     ) -> None:
-        """`add` for each of `rows`; the actual value is only computed for those that are shown."""
+        """Add a problem for each of `rows`; the actual value is only computed for those that are shown."""
         for row in rows:
             name = record(row)
             if self._shows(name):
@@ -189,12 +189,12 @@ class Problems:
                 self.records.add(name)
 
     def raise_if_any(self) -> None:
-        """Raise `InputError` listing the first five records and the number of all."""
+        """Raise an `InputError` that lists the first five records and the total number."""
         if self.count:
             raise InputError(self.text())
 
     def text(self) -> str:
-        """The first five records, each with its faults, and the number of all."""
+        """Return the first five records, each with its problems, and the total number."""
         plural = "record" if self.count == 1 else "records"
         lines = [f"{self.source}: {self.count:,} {plural} cannot be used."]
         lines += [f"  {record}: {'; '.join(faults)}" for record, faults in self.shown.items()]
@@ -204,7 +204,7 @@ class Problems:
 
 
 def lookup(table: Mapping[str, T], name: str, what: str) -> T:
-    """The entry of `table` called `name`; an unknown name is an error that lists the known ones.
+    """Return the entry of `table` called `name`; raise an error that lists the known names if there is none.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def lookup(table: Mapping[str, T], name: str, what: str) -> T:
 
 
 def index_of(names: Sequence[Any], name: str, what: str) -> int:
-    """Where a name stands among others; an unknown one is an error that lists the known ones.
+    """Return the index of a name among others; raise an error that lists the known names if there is none.
 
     Examples
     --------
@@ -232,19 +232,19 @@ def index_of(names: Sequence[Any], name: str, what: str) -> int:
     """
     try:
         return list(names).index(name)
-    except (ValueError, TypeError, RecursionError):  # arrays and the NA of pandas equal nothing
+    except (ValueError, TypeError, RecursionError):  # arrays and pandas.NA are equal to nothing
         raise InputError(f"{what}: expected one of {listed(map(repr_of, names), 20)}, got {repr_of(name)}") from None
 
 
 def as_number(value: object) -> float | None:
-    """A number of any type as a float; None for anything else, such as text, a boolean or nothing.
+    """Return a number of any type as a float; None for anything else, such as text or a boolean.
 
     Examples
     --------
     >>> as_number(1), as_number("1"), as_number(True)
     (1.0, None, None)
     """
-    if type(value) is float:  # first, since nearly all numbers are
+    if type(value) is float:  # first, because nearly all numbers are
         return value
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
@@ -255,7 +255,7 @@ def as_number(value: object) -> float | None:
 
 
 def check_whole(value: object, name: str, least: int = 0, most: int | None = None) -> int:
-    """An argument that is a whole number of at least `least`, and of at most `most`, if there is such a limit.
+    """Check that an argument is a whole number of at least `least`, and at most `most` if given.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def check_number(
     above: float | None = None,
     below: float | None = None,
 ) -> float:
-    """An argument that is a finite number from `low` to `high`, above `above` and below `below`, as far as given.
+    """Check that an argument is a finite number in a range: `low` and `high` are included, `above` and `below` are not.
 
     Examples
     --------
@@ -310,7 +310,7 @@ def check_number(
 
 
 def check_text(value: object, name: str) -> str:
-    r"""An argument that is a text: of no more than `LONGEST_TEXT` characters, which UTF-8 can hold.
+    r"""Check that an argument is a text of at most `LONGEST_TEXT` characters that UTF-8 can hold.
 
     Examples
     --------
@@ -330,7 +330,7 @@ def check_text(value: object, name: str) -> str:
 
 
 def check_writable(names: Iterable[object], what: str) -> None:
-    r"""Names of which the texts are such that UTF-8 can hold them: no table and no file takes others.
+    r"""Check that UTF-8 can hold the texts among some names; tables and files take no others.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def check_writable(names: Iterable[object], what: str) -> None:
 
 
 def check_iterable(value: Iterable[T], name: str, expected: str) -> Iterable[T]:
-    """An argument that can be gone through and is no text.
+    """Check that an argument is a non-string iterable.
 
     Examples
     --------
@@ -363,14 +363,14 @@ def check_iterable(value: Iterable[T], name: str, expected: str) -> Iterable[T]:
     Traceback (most recent call last):
     kalos_core.errors.InputError: images: expected ids of images, got array(5)
     """
-    is_number = getattr(value, "ndim", None) == 0  # such an array says that it could be gone through
+    is_number = getattr(value, "ndim", None) == 0  # such an array claims to be iterable
     if is_number or isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise InputError(f"{name}: expected {expected}, got {repr_of(value)}")
     return value
 
 
 def is_hashable(value: object) -> bool:
-    """Whether a value can be looked up at all: JSON may hold a list or an object where an id should be.
+    """Return whether a value can be looked up; JSON may hold a list or an object in place of an id.
 
     Examples
     --------
@@ -385,7 +385,7 @@ def is_hashable(value: object) -> bool:
 
 
 def listed(names: Iterable[object], limit: int = SHOWN) -> str:
-    """`names` as text, cut after `limit` with the number of the rest.
+    """Return names as text, cut after `limit`, with the number of the rest.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Files in, parsed content out, and a file written whole: what cannot be read is an `InputError` that names it."""
+"""Reading and parsing of files, and atomic writing; unreadable files raise an `InputError` that names them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def as_path(value: object, argument: str, expected: str = "a path") -> Path:
-    """An argument that is a path; anything else is an error that names the argument.
+    """Return an argument as a path; raise an error that names the argument if it is none.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def as_path(value: object, argument: str, expected: str = "a path") -> Path:
 
 @contextmanager
 def open_file(path: Path, what: str, *, unpacked: bool = True) -> Iterator[Any]:
-    """A file to read, unpacked if its name ends in ``.gz``; `what` it should be is for the message.
+    """Open a file for reading, unpacked if its name ends in ``.gz``; `what` names its kind in messages.
 
     Raises
     ------
@@ -72,30 +72,30 @@ def _check_regular(path: Path, what: str) -> None:
 
 
 def reason(error: Exception) -> str:
-    """What went wrong, without the path that the message names already."""
+    """Return the reason of an error, without the path, which the message names already."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
 UNPACKED = 1 << 20
-"""Bytes that are unpacked at a time."""
+"""Bytes to unpack at a time."""
 
 
 def read_bytes(path: Path, what: str) -> bytes:
-    """The content of a file, unpacked if its name ends in ``.gz``; `what` it should be is for the message."""
+    """Read a file, unpacked if its name ends in ``.gz``; `what` names its kind in messages."""
     with open_file(path, f"{what} in UTF-8") as file:
         if path.suffix != ".gz":
             return bytes(file.read())
         packed = path.stat().st_size
         most = most_unpacked(packed)
         unpacked = io.BytesIO()
-        while unpacked.tell() <= most and (block := file.read(UNPACKED)):  # asked for all, gzip makes room for all
+        while unpacked.tell() <= most and (block := file.read(UNPACKED)):  # gzip reserves memory for all of it at once
             unpacked.write(block)
     check_unpacked(unpacked.tell(), packed, str(path))
     return unpacked.getvalue()
 
 
 def read_text(path: Path, what: str) -> str:
-    """The text of a file in UTF-8, see `read_bytes`."""
+    """Read a file as UTF-8 text; see `read_bytes`."""
     return _text(path, read_bytes(path, what), what)
 
 
@@ -107,38 +107,38 @@ def _text(path: Path, data: bytes, what: str) -> str:
 
 
 def load_json(path: Path, what: str) -> Any:
-    """The content of a JSON file, see `read_bytes`: as Python's `json` reads it, NaN and numbers of any length too."""
+    """Read a JSON file (see `read_bytes`) as Python's `json` does: NaN and numbers of any length are allowed."""
     return parse_json(path, read_bytes(path, what), what)
 
 
 def parse_json(path: Path, data: bytes, what: str) -> Any:
-    """As `load_json`, of the content of the file."""
+    """Parse the content of a JSON file; see `load_json`."""
     with suppress(msgspec.MsgspecError, ValueError, RecursionError):
         return msgspec.json.decode(data.removeprefix(codecs.BOM_UTF8))
-    text = _text(path, data, what)  # what that refuses may be JSON to Python, which says more clearly where it is not
+    text = _text(path, data, what)  # Python's `json` accepts more than msgspec, and reports errors more clearly
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         several = getattr(error, "msg", "") == "Extra data"
-        actual = "several (JSON Lines, which is not read: convert it to COCO, or to a table)" if several else error
+        actual = "several (JSON Lines is not supported: convert it to COCO, or to a table)" if several else error
         raise InputError(f"{path}: expected {'one JSON value' if several else 'JSON'}, got {actual}") from error
 
 
 class _NoDeclarations(ElementTree.TreeBuilder):
-    """Refuses a document type: entities, which may read other files or grow without end, are declared there."""
+    """Tree builder that refuses document types; they declare entities, which may read other files or grow endlessly."""
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:  # noqa: ARG002 - the parser's call
-        raise ValueError(f"a document type declaration ({name}), which no export has")
+        raise ValueError(f"a document type declaration ({name}), which exports do not have")
 
 
 def load_xml(path: Path, what: str) -> ElementTree.Element:
-    """The root of an XML file, its tags without their namespace; `what` it should be is for the message."""
+    """Read an XML file and return its root; tags lose their namespace. `what` names its kind in messages."""
     with open_file(path, what, unpacked=False) as file:
         return parse_xml(path, file.read())
 
 
 def parse_xml(path: Path, data: bytes) -> ElementTree.Element:
-    """As `load_xml`, of the content of the file."""
+    """Parse the content of an XML file; see `load_xml`."""
     try:
         root = ElementTree.fromstring(data, ElementTree.XMLParser(target=_NoDeclarations()))
     except (ElementTree.ParseError, ValueError, LookupError) as error:
@@ -149,7 +149,7 @@ def parse_xml(path: Path, data: bytes) -> ElementTree.Element:
 
 
 def as_float(text: str | None) -> float | None:
-    """A number from text; None for what is no number, which includes nothing, and digits grouped as Python's.
+    """Return a number from text; None if it is missing or no number, or groups digits by underscores as in Python.
 
     Examples
     --------
@@ -164,12 +164,12 @@ def as_float(text: str | None) -> float | None:
 
 OPENING = Lock()
 BROKEN = (OSError, ValueError, SyntaxError, EOFError, TypeError, LookupError, ArithmeticError, struct.error, zlib.error)
-"""What Pillow raises for broken files of one format or another."""
+"""Errors that Pillow raises for broken files."""
 
 
 @contextmanager
 def open_image(path: str | os.PathLike[str]) -> Iterator[Image.Image]:
-    """An image file, up to our own limit of pixels; what is read of it within the ``with`` has our errors, too.
+    """Open an image file within our limit of pixels; errors of reading it within the ``with`` are ours, too.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def open_image(path: str | os.PathLike[str]) -> Iterator[Image.Image]:
 
     try:
         _check_regular(Path(path), "image")
-        with OPENING:  # Pillow's own limit is for the whole process, and can be raised for that only
+        with OPENING:  # Pillow's own limit is global, so it is lifted only while opening
             usual, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
             try:
                 opened = Image.open(path)
@@ -196,38 +196,38 @@ def open_image(path: str | os.PathLike[str]) -> Iterator[Image.Image]:
 
 
 def write_whole(path: Path, content: str | bytes, mark: str = "", *, overwrite: bool = False) -> None:
-    """Write a file so that it is there whole or not at all; its folder has to be there.
+    """Write a file atomically; its folder must exist.
 
-    What a process that died left of a draft of the same file is removed. No link is followed.
+    Drafts of the same file that a dead process left are removed. Links are not followed.
 
     Parameters
     ----------
     path : path
     content : str or bytes
     mark : str
-        How every file of this kind begins that this library writes: one that is there is replaced if it begins so, or
-        is empty. Without a mark none is.
+        Beginning of all files of this kind that this library writes: an existing file is replaced if it begins with
+        it, or is empty. Without a mark, only an empty file is replaced.
     overwrite : bool
-        Replace whatever is there.
+        Replace any existing file.
 
     Raises
     ------
     InputError
-        If it cannot be written, or would replace something else.
+        If it cannot be written, or would replace another file.
 
     Examples
     --------
     >>> write_whole(Path("found.json"), "{}")
     >>> write_whole(Path("found.json"), "[]")
     Traceback (most recent call last):
-    kalos_core.errors.InputError: found.json: expected a new file, or one like those that are written here, got \
-another; choose another name, or pass overwrite=True
+    kalos_core.errors.InputError: found.json: expected a new file, or one that this library wrote, got another; \
+choose another name, or pass overwrite=True
     >>> write_whole(Path("."), "{}")
     Traceback (most recent call last):
     kalos_core.errors.InputError: .: expected a file to write to, got a folder
     """
     if not os.path.isdir(path.parent):
-        raise InputError(f"{path}: expected a folder to write into, got {path.parent}, which is none")
+        raise InputError(f"{path}: expected a folder to write into, got {path.parent}, not one")
     if os.path.isdir(path):
         raise InputError(f"{path}: expected a file to write to, got a folder")
     try:
@@ -237,14 +237,14 @@ another; choose another name, or pass overwrite=True
             return
         if not overwrite and os.path.lexists(path) and not _is_like(path, mark):
             raise InputError(
-                f"{path}: expected a new file, or one like those that are written here, got another; choose another "
-                "name, or pass overwrite=True"
+                f"{path}: expected a new file, or one that this library wrote, got another; choose another name, or "
+                "pass overwrite=True"
             )
         name, host = (f"{zlib.crc32(of.encode(errors='surrogatepass')):x}" for of in (path.name, socket.gethostname()))
         for left in path.parent.glob(f".{name}-{host}-*-*"):
-            if not psutil.pid_exists(int(left.name.split("-")[2])):  # a process that died while it wrote
+            if not psutil.pid_exists(int(left.name.split("-")[2])):  # that process died while writing
                 left.unlink(missing_ok=True)
-        draft = path.parent / f".{name}-{host}-{os.getpid()}-{uuid.uuid4().hex}"  # not `tempfile`: others may read it
+        draft = path.parent / f".{name}-{host}-{os.getpid()}-{uuid.uuid4().hex}"  # `tempfile` makes private files
         try:
             draft.write_bytes(data)
             draft.replace(path)
@@ -257,7 +257,7 @@ another; choose another name, or pass overwrite=True
 
 
 def _is_like(path: Path, mark: str) -> bool:
-    """Whether a file that is there is empty, or begins with a mark; a link is never ours."""
+    """Return whether an existing file is empty or begins with a mark; links never do."""
     if path.is_symlink():
         return False
     with path.open("rb") as file:

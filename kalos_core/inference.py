@@ -1,4 +1,4 @@
-"""What may be said of all images from those of a data set: intervals, clear differences, and what can be found."""
+"""Inference from the images of a data set: intervals, clear differences, and detectable differences."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.arrays import divide
 
 OUTSIDE = 0.05
-"""Share of data sets whose true value lies outside of their interval."""
+"""Share of data sets whose true value lies outside of the interval."""
 
 FEWEST_IMAGES = 8
-"""An interval of fewer images covers the true value too seldom to be called one of 95 %."""
+"""Smallest number of images for an interval; with fewer, coverage is too far below 95 %."""
 
 POWER = 0.8
-"""Share of studies that find a difference which is called detectable."""
+"""Share of studies that find a difference that we call detectable."""
 
 ROUNDING = 1e-12
-"""Ends of an interval that differ by less, relative to the larger one if that is above 1, are equal."""
+"""Relative tolerance (absolute below 1) within which the ends of an interval count as equal."""
 
 
 def intervals(
     replicates: NDArray[np.float64], images: ArrayLike, *, whole_numbers: bool = False
 ) -> NDArray[np.float64]:
-    """(F, 2) 95 % intervals from replicates (B, F), those that are NaN left out.
+    """Compute 95 % intervals (F, 2) from replicates (B, F), leaving out NaN.
 
-    The expanded percentile interval (Hesterberg 2015, §3.3): of few images n the replicates are too close to one
-    another by sqrt((n - 1) / n) and a normal law is too narrow; percentiles are taken further out by as much as
-    Student's t with n - 1 degrees of freedom asks. See the coverage in `docs/intervals.md`.
+    Expanded percentile interval (Hesterberg 2015, §3.3). With few images n, the spread of replicates is too small by
+    sqrt((n - 1) / n), and normal quantiles are too narrow. The percentiles are moved outwards to match Student's t with
+    n - 1 degrees of freedom. See the coverage in `docs/intervals.md`.
 
     Parameters
     ----------
     replicates : (B, F) float64
     images : int or (F,) int
-        How many images hold each statistic; below `FEWEST_IMAGES` there is no interval.
+        Number of images of each statistic; there is no interval below `FEWEST_IMAGES`.
     whole_numbers : bool
-        Whether they are ranks or the like, of which all replicates may be equal.
+        Whether the statistics are whole numbers such as ranks, whose replicates may all be equal.
 
     Returns
     -------
     (F, 2) float64
-        NaN without replicates, below `FEWEST_IMAGES`, and where all replicates are equal but for rounding: images that
-        do not differ say nothing of what others would bring.
+        NaN without replicates, below `FEWEST_IMAGES`, and if all replicates are equal up to rounding: images that are
+        all alike say nothing about other images.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def intervals(
 
 
 def why_no_interval(interval: ArrayLike, images: int, replicates: int = 1, of: str = "images") -> str:
-    """Why a statistic of so many images has no interval (2,), in words; "" where it has one, or none was asked for.
+    """Return why a statistic has no interval (2,), in words; "" if it has one, or none was requested.
 
     Examples
     --------
@@ -87,10 +87,10 @@ def why_no_interval(interval: ArrayLike, images: int, replicates: int = 1, of: s
 def intervals_below_one(
     value: NDArray[np.float64], replicates: NDArray[np.float64], images: ArrayLike
 ) -> NDArray[np.float64]:
-    """(F, 2) 95 % intervals of statistics that few images push against their greatest value, 1: Gwet's AC.
+    """Compute 95 % intervals (F, 2) of statistics that few images push against their maximum of 1: Gwet's AC.
 
-    Student's t on log(1 - x), with the deviation of the replicates (B, F) there: percentiles of such statistics lie too
-    near to 1, and hold the true value in .86 of data sets of 15 images (`docs/intervals.md`).
+    Uses Student's t on log(1 - x), with the standard deviation of the replicates (B, F) on that scale. Percentiles of
+    such statistics lie too close to 1, and cover the true value in .86 of data sets of 15 images (`docs/intervals.md`).
 
     Examples
     --------
@@ -118,7 +118,7 @@ def intervals_below_one(
 
 
 def _expanded(images: NDArray[Any]) -> NDArray[np.float64]:
-    """(F,) the share of replicates below an interval of statistics of so many images each."""
+    """Return (F,) the share of replicates below each interval, given the number of images."""
     from scipy.special import ndtr, stdtrit  # slow to import, and needed here only
 
     many = np.maximum(images, 2)
@@ -128,18 +128,18 @@ def _expanded(images: NDArray[Any]) -> NDArray[np.float64]:
 def clear_of_chance(
     difference: NDArray[np.float64], interval: NDArray[np.float64], images: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
-    """(F,) which differences of a table are more than chance: of those that are clear, one in twenty is not.
+    """Return (F,) which differences of a table are significant at a false discovery rate of 5 %.
 
     A table of many classes or raters has intervals without 0 by chance alone. The false discovery rate of the whole
-    table is held at 5 % (Benjamini & Hochberg 1995), with p of Student's t from the width of each interval.
+    table is controlled at 5 % (Benjamini & Hochberg 1995); p-values are those of Student's t, from interval widths.
 
     Parameters
     ----------
     difference : (F,) float64
     interval : (F, 2) float64
-        As of `intervals`, NaN without one.
+        As returned by `intervals`; NaN if there is none.
     images : (F,) int
-        Of how many images each difference is.
+        Number of images of each difference.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def clear_of_chance(
 
 
 def standard_error(interval: NDArray[np.float64], images: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(F,) of statistics with these 95 % intervals (F, 2), by Student's t; NaN without an interval."""
+    """Compute standard errors (F,) from 95 % intervals (F, 2) by Student's t; NaN without an interval."""
     from scipy.special import stdtrit  # slow to import, and needed here only
 
     return np.asarray(np.diff(interval)[:, 0] / (2 * stdtrit(np.maximum(images, 2) - 1, 1 - OUTSIDE / 2)))
@@ -171,16 +171,16 @@ def standard_error(interval: NDArray[np.float64], images: NDArray[np.intp]) -> N
 def detectable(
     interval: NDArray[np.float64], images: NDArray[np.intp], of: int | NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """(F,) how large a difference must be to be found in four of five studies `of` so many images.
+    """Return (F,) the smallest difference that four of five studies with `of` images find.
 
     Parameters
     ----------
     interval : (F, 2) float64
-        Of each difference, NaN without one.
+        Interval of each difference; NaN if there is none.
     images : (F,) int
-        Of how many images it is.
+        Number of images of each difference.
     of : int or (F,) int
-        How many the studies have.
+        Number of images in the studies.
 
     Examples
     --------
@@ -195,10 +195,10 @@ def detectable(
 
 
 def median_interval(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(2,) 95 % interval of a median from the order of what is defined of values (I,), whatever their law.
+    """Compute the 95 % interval (2,) of the median of the finite values among (I,), for any distribution.
 
-    The order statistics between which the median lies in 95 % of data sets or more, and the next ones inwards, between
-    which it lies in fewer, interpolated (Hettmansperger & Sheather 1986); NaN of fewer than `FEWEST_IMAGES`.
+    Interpolates between order statistics (Hettmansperger & Sheather 1986): the outer two contain the median in at
+    least 95 % of data sets, the next inner two in fewer. NaN with fewer than `FEWEST_IMAGES` values.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is refused before the work begins, as it is larger than a machine may be meant to hold; how to raise it."""
+"""Limits on the size of input, checked before work begins, and environment variables that raise them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kalos_core.errors import InputError, check_whole, lookup, repr_of
 
 @dataclass(frozen=True)
 class Limit:
-    """How much of something is allowed, unless the environment says otherwise."""
+    """Default limit, and what it counts."""
 
     most: int
     of: str
@@ -25,16 +25,16 @@ LIMITS = {
     "KALOS_MOST_KEPT": Limit(1 << 27, "counts kept for intervals of detectors, of 8 bytes each"),
     "KALOS_MOST_CONFUSED": Limit(1 << 26, "cells of confusion matrices, raters times classes squared"),
 }
-"""Variable of the environment that sets it -> limit."""
+"""Environment variable -> limit."""
 
 
 def limit(name: str) -> int:
-    """The limit of that name, as the environment says or as it is by default.
+    """Return a limit from the environment, or its default.
 
     Raises
     ------
     InputError
-        If the environment holds no whole number above 0.
+        If the environment variable is not a whole number above 0.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def limit(name: str) -> int:
 
 
 def check_limit(name: str, needed: float, where: str) -> None:
-    """An error that says how much is allowed, how much is needed, and what raises the limit, if it is too much.
+    """Raise an error if more is needed than allowed, with both numbers and the variable that raises the limit.
 
     Examples
     --------
@@ -73,7 +73,7 @@ SMALL = 1 << 26
 
 
 def most_unpacked(packed: int) -> int:
-    """How many bytes a packed file of that size may unpack to, so that memory is in proportion to the file.
+    """Return the number of bytes that a packed file of some size may unpack to, so that memory is proportional to it.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def most_unpacked(packed: int) -> int:
 
 
 def check_unpacked(unpacked: int, packed: int, where: str) -> None:
-    """An error if a packed file unpacks to more than `most_unpacked`.
+    """Check that a packed file unpacks to at most `most_unpacked`.
 
     Examples
     --------
@@ -100,7 +100,7 @@ that unpacks to more than 64 MiB, got 134,218: KALOS_MOST_PACKING in the environ
 
 
 def check_pixels(width: float, height: float, where: str) -> None:
-    """An error if an image, a mask or a canvas of that size has too many pixels.
+    """Check that an image, a mask or a canvas does not have too many pixels.
 
     Examples
     --------
@@ -114,7 +114,7 @@ got 1,000,000,000,000,000,000: KALOS_MOST_PIXELS in the environment raises the l
 
 
 def check_replicates(value: object, images: int = 1, name: str = "bootstrap", least: int = 0) -> int:
-    """An argument that is a number of replicates, each of so many images, and no more than may be drawn.
+    """Check an argument that is a number of replicates, each of some images, against the limit.
 
     Examples
     --------

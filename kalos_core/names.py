@@ -1,4 +1,4 @@
-"""What a package exports: the names it imports, which are written down once."""
+"""Exported names of a package, collected from its imports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def public_names(namespace: Mapping[str, Any]) -> list[str]:
-    """The names of a package for its ``__all__``: without modules, private names and this function.
+    """Return the names of a package for its ``__all__``: no modules, no private names, not this function.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Options, each declared once: a field of the settings of its analysis, from which every door is made.
+"""Options, each declared once as a field of the settings of its analysis.
 
-A field says its type, its range or choices, its label and one sentence of help. The check of an argument, a signature,
-a flag of the command line, a field of a form, the record of a run, a line of the methods of a report and a row of the
-reference are read from there, by this module alone.
+A field declares its type, its range or choices, its label and one sentence of help. This module derives everything
+else from it: checks of arguments, signatures, command-line flags, form fields, records of runs, the methods section
+of reports, and rows of the reference.
 """
 
 from __future__ import annotations
@@ -44,32 +44,32 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Option:
-    """What a field of settings says of itself, beside its type and default.
+    """Declaration of a field of settings, in addition to its type and default.
 
     Parameters
     ----------
     label : str
-        What a form calls it.
+        Label in forms.
     help : str
-        One or two sentences for people, with the unit.
+        One or two sentences for users, with the unit.
     low, high : float, optional
-        Its range, both ends included; of a sequence of numbers that of each.
+        Range, both ends included; for a sequence of numbers, the range of each.
     above, below : float, optional
-        Ends of its range that are not included.
+        Ends of the range that are not included.
     required : bool
-        Whether a sequence has at least one entry.
+        Whether a sequence must have at least one entry.
     ordered : bool
-        Whether entries of a sequence count once each, in ascending order.
+        Whether to sort the entries of a sequence and drop duplicates.
     choices : mapping of str to str, optional
-        Each value and what it means. A value is looked up in `known`, where there is such a table.
+        Value -> meaning. Values are looked up in `known` instead, if given.
     known : mapping of str, optional
-        A table that may get further entries, such as `SOLVERS`; else the choices are all there is.
+        Table of allowed values that can be extended, such as `SOLVERS`; otherwise only the choices are allowed.
     type : str, optional
-        What it is, in words, where Python's name of it says too little.
+        Type in words, if its name in Python says too little.
     check : callable, optional
-        ``check(value, name)`` -> the value as it is used; in place of a check of the type and range.
+        ``check(value, name)`` -> checked value; replaces the check of type and range.
     flag : str
-        Its name on the command line, where a command has another option of the argument's name.
+        Name on the command line, if a command has another option with the argument's name.
 
     Examples
     --------
@@ -97,21 +97,21 @@ class Option:
 
     @property
     def about(self) -> str:
-        """The help, with what each choice means."""
+        """Help, with the meaning of each choice."""
         return " ".join([self.help, *(f"{value}: {meaning}." for value, meaning in (self.choices or {}).items())])
 
     @property
     def values(self) -> tuple[str, ...]:
-        """All that can be chosen; nothing where it is no choice."""
+        """All values to choose from; empty if it is not a choice."""
         return tuple(self.choices or self.known or ())
 
     def checked(self, value: Any, name: str, kind: Any) -> Any:
-        """A value as it is used.
+        """Check a value and return it in its final form.
 
         Raises
         ------
         InputError
-            If it is of another type, out of the range, or no choice.
+            If it has another type, is out of range, or is not one of the choices.
         """
         if self.check is not None:
             return self.check(value, name)
@@ -147,17 +147,17 @@ Replicates = Annotated[
     int,
     Option(
         "Bootstrap replicates",
-        "Replicates of the intervals, images drawn with replacement; 0 for none.",
+        "Bootstrap replicates for intervals (images are drawn with replacement); 0 for none.",
         low=0,
         check=lambda value, name: check_replicates(value, name=name),
     ),
 ]
-Seed = Annotated[int, Option("Seed", "Seed of everything that is drawn: the same seed gives the same numbers.", low=0)]
+Seed = Annotated[int, Option("Seed", "Seed of all random draws: the same seed gives the same numbers.", low=0)]
 
 
 @dataclass(frozen=True)
 class Declared:
-    """A field of settings: its name, type, default and what it says of itself."""
+    """Field of settings: its name, type, default and declaration."""
 
     name: str
     kind: Any
@@ -165,7 +165,7 @@ class Declared:
     option: Option
 
     def told(self, settings: Settings) -> str:
-        """What some settings say, and what that means."""
+        """Return the value in some settings, with its meaning, as a sentence."""
         value = getattr(settings, self.name)
         text = f"{value:g}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
         return f"{self.name} = {text}: {(self.option.choices or {}).get(text, self.option.help)}".rstrip(".") + "."
@@ -173,9 +173,9 @@ class Declared:
 
 @dataclass(frozen=True)
 class Settings:
-    """What an analysis was told: a subclass is a frozen dataclass whose fields are ``Annotated[type, Option]``.
+    """Base class of settings of an analysis: frozen dataclasses whose fields are ``Annotated[type, Option]``.
 
-    Fields without an `Option` are given along in Python only, such as what was computed before.
+    Fields without an `Option` can be passed in Python only, for example results computed earlier.
 
     Examples
     --------
@@ -199,35 +199,35 @@ class Settings:
 
     @classmethod
     def of(cls: type[Chosen], given: Mapping[str, Any]) -> Chosen:
-        """From arguments by name.
+        """Create settings from arguments by name.
 
         Raises
         ------
         InputError
-            For a name that is not known, with the nearest one, or a value that cannot be used.
+            If a name is unknown (the message suggests the nearest one), or a value cannot be used.
         """
         refuse_unknown(given, [entry.name for entry in fields(cls)])
         return cls(**given)
 
     @classmethod
     def declared(cls) -> tuple[Declared, ...]:
-        """The options, in their order."""
+        """Return the options, in their order."""
         own: Any = cls
         found: tuple[Declared, ...] = _declared(own)
         return found
 
     def part(self, kind: type[Chosen], **other: Any) -> Chosen:
-        """The fields that other settings have, as far as they are not given here with `other` values."""
+        """Create settings of another class from the fields it shares, overridden by `other` values."""
         names = [entry.name for entry in fields(kind) if entry.name not in other]
         return kind(**{name: getattr(self, name) for name in names}, **other)
 
     def record(self) -> dict[str, Any]:
-        """Name -> value of each option, as it is stored with a run; `of` reads it back."""
+        """Return name -> value of each option, as stored with a run; `of` reads it back."""
         return {entry.name: getattr(self, entry.name) for entry in self.declared()}
 
 
 def refuse_unknown(given: Mapping[str, Any], known: list[str]) -> None:
-    """An error that names the first argument that is not known, and the known one that is nearest."""
+    """Raise an error that names the first unknown argument and suggests the nearest known one."""
     for name in given:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
@@ -241,7 +241,7 @@ def _hints(settings: Any) -> dict[str, Any]:
 
 
 def _apart(hint: Any) -> tuple[Any, Option | None]:
-    """The type that an annotation names, and the option it says."""
+    """Split a type annotation into the type and its option, if any."""
     if get_origin(hint) is not Annotated:
         return hint, None
     kind, *said = get_args(hint)
@@ -263,7 +263,7 @@ def _declared(settings: Any) -> tuple[Declared, ...]:
 
 @dataclass(frozen=True)
 class BootstrapSettings(Settings):
-    """How intervals are drawn, of an analysis with no other options."""
+    """Settings of intervals, for analyses with no other options."""
 
     bootstrap: Replicates = 1000
     seed: Seed = 0
@@ -275,7 +275,7 @@ class BootstrapSettings(Settings):
 def checked(function: Callable[P, Answer]) -> Callable[P, Answer]:
     """Check the arguments of a function against its annotations before each call.
 
-    A parameter annotated with an `Option` is checked by it. Types of numbers, texts and arrays are not looked at: the
+    An `Option` in the annotation checks its parameter. Types of numbers, texts and arrays are not checked here; the
     function checks their range and shape.
 
     Examples
@@ -305,11 +305,11 @@ def checked(function: Callable[P, Answer]) -> Callable[P, Answer]:
 
 
 Rule = tuple[Any, "Option | None"]
-"""The type of a parameter or field, and its option."""
+"""Type of a parameter or field, and its option."""
 
 
 def _value(name: str, rule: Rule, value: Any) -> Any:
-    """An argument as it is used."""
+    """Check an argument and return it in its final form."""
     kind, option = rule
     if option is not None:
         return option.checked(value, name, kind)
@@ -319,7 +319,7 @@ def _value(name: str, rule: Rule, value: Any) -> Any:
 
 @cache
 def _rules(function: Callable[..., Any]) -> dict[str, Rule]:
-    """The parameters of a function; types of libraries that are imported late are not looked at."""
+    """Return parameter -> rule of a function; types from libraries that are imported late are not checked."""
     names = getattr(inspect.unwrap(function), "__globals__", {})
     found: dict[str, Rule] = {}
     for parameter in inspect.signature(function).parameters.values():
@@ -327,15 +327,15 @@ def _rules(function: Callable[..., Any]) -> dict[str, Rule]:
             break
         hint = object if parameter.annotation is parameter.empty else parameter.annotation
         with suppress(NameError, TypeError):
-            hint = eval(hint, dict(names)) if isinstance(hint, str) else hint  # our own annotation
+            hint = eval(hint, dict(names)) if isinstance(hint, str) else hint  # annotations are ours, so `eval` is safe
         found[parameter.name] = _apart(str if hint == "str" else hint)
     return found
 
 
 class takes(Generic[P, Chosen]):
-    """Let a function whose last parameter is `settings` take their fields as arguments of its own.
+    """Decorator: a function whose last parameter is `settings` takes their fields as its own arguments.
 
-    Its signature, the check of its arguments and the parameters in its docstring are those of the settings.
+    The settings define the signature, the checks of arguments, and the parameters in the docstring.
 
     Examples
     --------
@@ -366,7 +366,7 @@ class takes(Generic[P, Chosen]):
     ) -> Callable[Concatenate[First, Second, Third, P], Answer]: ...
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function that takes the fields."""
+        """Return the function with the fields as arguments."""
         settings: Any = self._settings
         whole = inspect.signature(function)
         first = list(whole.parameters.values())[:-1]
@@ -395,7 +395,7 @@ class takes(Generic[P, Chosen]):
 
 
 def arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """Name -> default of each argument of a function; of one without a default `inspect.Parameter.empty`.
+    """Return name -> default of each argument of a function; `inspect.Parameter.empty` if it has none.
 
     Examples
     --------
@@ -406,13 +406,13 @@ def arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def declared_by(function: Callable[..., Any]) -> tuple[Declared, ...]:
-    """The options of a function, in their order; none of one that does not take settings."""
+    """Return the options of a function, in their order; empty if it does not take settings."""
     settings: type[Settings] | None = getattr(function, "settings", None)
     return () if settings is None else settings.declared()
 
 
 def with_parameters(docstring: str, settings: type[Settings]) -> str:
-    """A docstring whose list of parameters ends with those of settings."""
+    """Return a docstring with the parameters of settings added at the end of its list of parameters."""
     text = inspect.cleandoc(docstring)
     rows = "\n".join(line for entry in settings.declared() for line in _rows(entry))
     section = re.search(r"^Parameters\n-+\n.*?(?=\n\n\S[^\n]*\n-{3,}|\Z)", text, re.MULTILINE | re.DOTALL)
@@ -430,7 +430,7 @@ def _rows(entry: Declared) -> Iterator[str]:
 
 
 def said(entry: Declared) -> str:
-    """The type and range of an option, in words.
+    """Return the type and range of an option, in words.
 
     Examples
     --------
@@ -461,4 +461,4 @@ def _bounds(option: Option) -> str:
 
 
 def no_progress(share: float, label: str) -> None:
-    """No-op progress callback, where none was given."""
+    """No-op progress callback."""

@@ -1,4 +1,4 @@
-"""Pairs of annotations of two raters in one image, with their similarity: computed once, read by everything."""
+"""Pairs of annotations of two raters in one image, with their similarity; computed once and reused everywhere."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from kalos_core.similarity import SIMILARITIES, Similarity
 from kalos_core.similarity.fitting import ComparedBy, measure_for
 
 MANY_CANDIDATES = 1_000_000
-"""Candidates of one image beyond which `compute_pairs` says what matching them costs."""
+"""Candidates in one image above which `compute_pairs` warns about the cost of matching."""
 
 MANY_COMPARED = 20_000_000
-"""Pairs of one image beyond which `compute_pairs` says so before it compares them."""
+"""Pairs in one image above which `compute_pairs` warns before comparing them."""
 
 COSTS_OF_A_MILLION = "each million takes about 0.3 s with greedy, 10 s with shm, and 100 MB"
-"""What candidates cost, once they are to be matched."""
+"""Cost of matching candidates."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pairs(Result):
-    """P pairs of annotations whose similarity reaches a floor.
+    """P pairs of annotations with a similarity of at least a floor.
 
     Figures: ``"similarities"``.
 
     Parameters
     ----------
     left, right : (P,) int
-        Rows of the annotations, of one image and two raters.
+        Rows of the annotations; both in one image, of two raters.
     similarity : (P,) float64 in [0, 1]
     name : str
-        Which similarity it is.
+        Name of the similarity.
     floor : float
-        No pair below it is here; thresholds may be chosen from it upwards.
+        Smallest similarity that was kept; thresholds must be at least this.
     kind : str, optional
-        Shape kind that was compared; it breaks ties. That of the similarity of this name unless given.
+        Shape kind that was compared; it breaks ties. By default the kind of the named similarity.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Pairs(Result):
         return len(self.left)
 
     def at_least(self, threshold: float) -> Pairs:
-        """The pairs that reach `threshold`, which may not be below the floor they were computed for."""
+        """Return the pairs that reach `threshold`, which must not be below the floor."""
         threshold = check_number(threshold, "threshold", 0, 1)
         if threshold < self.floor:
             raise InputError(
@@ -84,12 +84,12 @@ class Pairs(Result):
         return self.keep(self.similarity >= threshold, threshold)
 
     def keep(self, chosen: NDArray[np.bool_], floor: float | None = None) -> Pairs:
-        """The pairs of a mask (P,)."""
+        """Return the pairs selected by a mask (P,)."""
         floor = self.floor if floor is None else floor
         return Pairs(self.left[chosen], self.right[chosen], self.similarity[chosen], self.name, floor, self.kind)
 
     def within(self, annotations: Annotations, images: NDArray[np.bool_]) -> Pairs:
-        """The pairs of some images (I,), as rows of ``annotations.select(images=images)``.
+        """Return the pairs of some images (I,), as rows of ``annotations.select(images=images)``.
 
         Examples
         --------
@@ -107,7 +107,7 @@ class Pairs(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         return f"{number_of(len(self.left), 'pair')} of annotations, {self.name}"
 
 
@@ -119,16 +119,16 @@ def compute_pairs(
     *,
     same_class: bool = False,
 ) -> Pairs:
-    """All pairs of annotations of one image and two raters whose similarity is at least `floor`.
+    """Compute all pairs of annotations of two raters in one image whose similarity is at least `floor`.
 
     Parameters
     ----------
     annotations : Annotations
     similarity : name in `SIMILARITIES`, a `Similarity`, or a function ``function(annotations, left, right)``
     floor : float in [0, 1]
-        The lowest threshold anyone will need.
+        Lowest threshold that any later step needs.
     same_class : bool
-        Only pairs of one class, for what compares no others.
+        Only compute pairs of one class, for analyses that compare no others.
 
     Returns
     -------
@@ -137,14 +137,14 @@ def compute_pairs(
     Raises
     ------
     InputError
-        For more candidates than ``KALOS_MOST_CANDIDATES`` of the environment allows (500 million).
+        If there are more candidates than the environment variable ``KALOS_MOST_CANDIDATES`` allows (500 million).
 
     Warns
     -----
     KalosWarning
-        Before they are compared, if an image has more than `MANY_COMPARED` (20 million) pairs; and before anything is
-        matched, if more than `MANY_CANDIDATES` (a million) of one image reach the floor. Two raters need 1,000
-        annotations each for that, which all overlap: most often these were loaded twice.
+        Before comparing, if an image has more than `MANY_COMPARED` (20 million) pairs; and before matching, if more
+        than `MANY_CANDIDATES` (a million) pairs of one image reach the floor. Two raters reach that with 1,000
+        overlapping annotations each; most often, annotations were loaded twice.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def compute_pairs(
 
 
 def pairs_of(annotations: Annotations, measure: Similarity, floor: float, *, same_class: bool = False) -> Pairs:
-    """`compute_pairs` by a similarity that was looked up, from a floor that was checked."""
+    """Compute pairs (see `compute_pairs`) with a resolved similarity and a checked floor."""
     none = np.zeros(0, np.intp)
     found, many = [(none, none, np.zeros(0))], 0
     _warn_of_many(annotations, _most_pairs(annotations), MANY_COMPARED, "pairs to compare")
@@ -181,12 +181,12 @@ def pairs_of(annotations: Annotations, measure: Similarity, floor: float, *, sam
 def pairs_from(
     annotations: Annotations, measure: Similarity, floor: float, given: Pairs | None, *, same_class: bool = False
 ) -> Pairs:
-    """Pairs of some annotations, at least from a floor upwards: those given, once they are checked, or computed.
+    """Return the given pairs after checks, or compute pairs with a similarity of at least `floor`.
 
     Raises
     ------
     InputError
-        If those given are of another similarity or another table.
+        If the given pairs have another similarity or belong to another table.
     """
     if given is None:
         return pairs_of(annotations, measure, floor, same_class=same_class)
@@ -201,7 +201,7 @@ def pairs_from(
 
 
 def _most_pairs(annotations: Annotations) -> NDArray[np.intp]:
-    """(I,) pairs of annotations of two raters; 0 for images that are certain to have few."""
+    """Return (I,) the number of pairs of annotations of two raters; 0 for images that certainly have few."""
     size = np.bincount(annotations.image, minlength=len(annotations.images))
     crowded = np.flatnonzero(size**2 > 2 * MANY_COMPARED)
     pairs = np.zeros_like(size)
@@ -212,7 +212,7 @@ def _most_pairs(annotations: Annotations) -> NDArray[np.intp]:
 
 
 def _warn_of_many(annotations: Annotations, counts: NDArray[np.intp], limit: int, what: str) -> None:
-    """Say which image has most, if it has more than the limit."""
+    """Warn about the image with the highest count, if it is above the limit."""
     if counts.max(initial=0) <= limit:
         return
     image = int(counts.argmax())
@@ -221,7 +221,7 @@ def _warn_of_many(annotations: Annotations, counts: NDArray[np.intp], limit: int
         f"annotations: {counts[image]:,} {what} among the {np.count_nonzero(annotations.image == image):,} annotations "
         f"of image {annotations.images[image]!r}"
         + (f" ({beyond:,} images have more than {limit:,})" if beyond > 1 else "")
-        + f": {COSTS_OF_A_MILLION}. Annotations that were loaded twice lie on each other: leave them out, or raise "
+        + f": {COSTS_OF_A_MILLION}. If annotations were loaded twice, remove the duplicates; otherwise raise "
         "the threshold"
     )
 
@@ -229,10 +229,10 @@ def _warn_of_many(annotations: Annotations, counts: NDArray[np.intp], limit: int
 def with_pairs(
     annotations: Annotations, pairs: Pairs, threshold: float, take: Take = Borrowed
 ) -> Iterator[tuple[NDArray[np.intp], int, Annotations, Pairs]]:
-    """Some images at a time: rows of their annotations, their first image, their table, and their pairs in it.
+    """Yield blocks of images: rows of their annotations, their first image, their table, and their pairs in it.
 
-    Of the pairs those that reach the threshold. Images come in their order, and rows of an image in theirs. A small
-    table comes whole, as it is.
+    Only pairs that reach the threshold are included. Images are in order, and so are the rows of each image. A
+    small table is yielded whole, without a copy.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def with_pairs(
 def image_pairs(
     annotations: Annotations, *, same_class: bool = False
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """All pairs of rows of one image and two raters (and one class), each once, some at a time, see `blocks_of_runs`.
+    """Yield all pairs of rows of one image and two raters (and one class) once, in blocks; see `blocks_of_runs`.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def image_pairs(
     place = annotations.image[order]
     if same_class:
         place = place * len(annotations.categories) + annotations.category[order]
-    # sorted by place and rater, the partners of a row are one run: from the next rater to the end of the place
+    # rows sorted by place and rater: the partners of a row are one run, from the next rater to the end of the place
     first = run_ends(place * len(annotations.raters) + annotations.rater[order])
     for left, right in blocks_of_runs(first, run_ends(place) - first):
         yield order.take(left), order.take(right)

@@ -1,7 +1,7 @@
-"""The reliability matrix of units, its counts for groups of units, and Krippendorff's alpha from them.
+"""Reliability matrix of units, its value counts by group of units, and Krippendorff's alpha.
 
-Three states of a cell of the reliability matrix have three names: a category; `NO_OBJECT`, the rater was assigned and
-annotated nothing there; `NOT_ASSIGNED`, the rater was not assigned, which is missing data and pairs with nothing.
+A cell of the reliability matrix has one of three states: a category; `NO_OBJECT` if the rater was assigned and
+annotated nothing there; `NOT_ASSIGNED` if the rater was not assigned: missing data, which pairs with nothing.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from kalos_core.arrays import total
 from kalos_core.chance import Unequal, alpha_of_sums, number_of_values
 
 AT_ONCE = 1 << 16
-"""Units that are counted at a time: their temporary tables stay small."""
+"""Units counted at a time, so that temporary tables stay small."""
 
 NO_OBJECT = -1
 """Value of a rater who was assigned and annotated nothing there. It counts as disagreement about existence."""
 
 NOT_ASSIGNED = -2
-"""Not a value: the rater was not assigned. Missing data, counts for nothing."""
+"""Marker, not a value: the rater was not assigned. Missing data, which counts for nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """U units: the columns of the reliability matrix.
+    """U units: columns of the reliability matrix.
 
     Parameters
     ----------
     image : (U,) int
-        Code of the image each unit lies in.
+        Code of the image of each unit.
     values : (U, R) int32
         Category code, `NO_OBJECT` or `NOT_ASSIGNED` for every rater.
 
     Examples
     --------
-    Two units of one image: both raters chose category 0; then only the first annotated.
+    Two units of one image: both raters chose category 0 in the first; only the first rater annotated the second.
 
     >>> units = Units(np.array([0, 0]), np.array([[0, 0], [3, NO_OBJECT]], np.int32))
     >>> len(units)
@@ -56,12 +56,12 @@ class Units:
 
     @property
     def compare_objects(self) -> bool:
-        """Whether there is an object that two raters were assigned to."""
+        """Whether any unit with an object has two assigned raters."""
         return bool(((self.values >= 0).any(axis=1) & ((self.values != NOT_ASSIGNED).sum(axis=1) >= 2)).any())
 
 
 def join_units(parts: Sequence[Units], images: Sequence[int]) -> Units:
-    """The units of all parts, of which each has so many images of its own.
+    """Join the units of all parts, given the number of images of each part.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def join_units(parts: Sequence[Units], images: Sequence[int]) -> Units:
 
 
 def build_units(annotations: Annotations, unit_of: NDArray[np.intp]) -> Units:
-    """The reliability matrix of units (KαLOS §3.2; Krippendorff 2004).
+    """Build the reliability matrix of units (KαLOS §3.2; Krippendorff 2004).
 
     Parameters
     ----------
@@ -116,20 +116,20 @@ def build_units(annotations: Annotations, unit_of: NDArray[np.intp]) -> Units:
 
 @dataclass(frozen=True, eq=False)
 class Coincidences:
-    """Sums over units of one group (an image, or the whole data set), enough for alpha and for resampling groups.
+    """Sums over the units of each group (an image, or the whole data set), for alpha and for resampling groups.
 
     G groups; a unit counts if at least two raters gave it a value.
 
     Parameters
     ----------
     pairable : (G,) float64
-        n: how many pairable values.
+        n: number of pairable values.
     agreeing : (G,) float64
-        Sum of the diagonal of the coincidence matrix, sum over units and values of n_uc (n_uc - 1) / (m_u - 1).
+        Sum of the diagonal of the coincidence matrix: n_uc (n_uc - 1) / (m_u - 1) summed over units and values.
     group, value : (M,) int
-        Which value occurs in which group; `value` may be `NO_OBJECT`.
+        Values that occur in each group; `value` may be `NO_OBJECT`.
     count : (M,) float64
-        n_c: how often.
+        n_c: number of occurrences.
     """
 
     pairable: NDArray[np.float64]
@@ -140,7 +140,7 @@ class Coincidences:
 
 
 def coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: int) -> Coincidences:
-    """Counts of the values (U, R) of units, summed over the groups (U,) they belong to.
+    """Count the values (U, R) of units, summed over the groups (U,) of the units.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: int
 
 
 def with_empty_images(annotations: Annotations, units: Units) -> tuple[Units, NDArray[np.bool_]]:
-    """The units and one of `NO_OBJECT` for each image empty by agreement, and (I,) which images those are."""
+    """Return the units, plus one of `NO_OBJECT` for each image empty by agreement, and (I,) which images those are."""
     annotated = np.zeros(len(annotations.images), np.bool_)
     annotated[annotations.image] = True
     empty = ~annotated & annotations.comparable_images
@@ -175,13 +175,13 @@ def with_empty_images(annotations: Annotations, units: Units) -> tuple[Units, ND
 
 
 def image_coincidences(annotations: Annotations, units: Units) -> tuple[Coincidences, NDArray[np.bool_]]:
-    """Counts per image, images empty by agreement with their unit of `NO_OBJECT`, and (I,) which images those are."""
+    """Return counts per image, with the units of `with_empty_images`, and (I,) which images are empty by agreement."""
     whole, empty = with_empty_images(annotations, units)
     return coincidences(whole.values, whole.image, len(annotations.images)), empty
 
 
 def join_coincidences(parts: Sequence[Coincidences]) -> Coincidences:
-    """The groups of all parts, one part after the other.
+    """Join the groups of all parts, one part after the other.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def _coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: in
     codes = np.ascontiguousarray(values.T).astype(np.intp) - NO_OBJECT  # -1 where missing
     number = number_of_values(codes)
     same = number * (number - 1) - Unequal().of_raters(codes)
-    # whole numbers first, a column for each m_u: the same to the last bit in any order of units
+    # sum whole numbers first, in a column for each m_u: results are identical in any order of units
     columns = len(codes) + 1
     agreeing = total(group * columns + number, same, groups * columns).reshape(groups, columns)[:, 2:]
     rater, unit = np.nonzero((codes >= 0) & (number >= 2))
@@ -219,13 +219,13 @@ def _coincidences(values: NDArray[np.int32], group: NDArray[np.intp], groups: in
 
 
 def alpha_by_group(sums: Coincidences) -> NDArray[np.float64]:
-    """(G,) alpha of each group; NaN where nothing is pairable."""
+    """Compute (G,) alpha of each group; NaN if nothing is pairable."""
     squares = total(sums.group, sums.count**2, len(sums.pairable))
     return alpha_of_sums(sums.pairable, sums.agreeing, squares)
 
 
 def alpha_of_all(sums: Coincidences) -> float:
-    """Alpha of all groups taken as one reliability matrix; NaN where nothing is pairable."""
+    """Compute alpha of all groups as one reliability matrix; NaN if nothing is pairable."""
     totals = total(sums.value - NO_OBJECT, sums.count, 1)
     whole = alpha_of_sums(
         np.array([sums.pairable.sum()]),

@@ -1,8 +1,8 @@
-"""Statistics over images and their intervals: means and whole-data-set alphas, images drawn with replacement.
+"""Bootstrap over images: per-image means and whole-data-set alphas, and their intervals.
 
-A *statistic* is anything that has a value per image: the agreement of all raters, of two of them, of one class. Its
-images are *cells*, and many statistics are resampled at once, all with the same draws, so that their differences have
-intervals too.
+A *statistic* is anything with a value per image: the agreement of all raters, of two raters, or on one class. A
+*cell* is one image of one statistic. Many statistics are resampled at once with the same draws, so that their
+differences have intervals, too.
 """
 
 from __future__ import annotations
@@ -25,46 +25,46 @@ from kalos_core.reliability import NO_OBJECT, Coincidences, alpha_by_group, coin
 from kalos_core.results import Result
 
 REPLICATES_AT_ONCE = 100
-"""Replicates that are drawn at a time, as long as they are no more images than may be drawn at a time."""
+"""Replicates drawn at a time, unless that exceeds the images drawn at a time."""
 
 DRAWN_AT_ONCE = 1 << 20
-"""Images that `draws` draws at a time."""
+"""Images drawn at a time by `draws`."""
 
 KEPT = 1 << 25
-"""Images drawn, a byte each: so many are kept for further statistics, and drawn at a time."""
+"""Images drawn at a time, one byte each; draws of at most this size are kept for further statistics."""
 
 LINES_AT_ONCE = 1 << 11
-"""Lines of a table that are multiplied at a time, or twice its columns: their weights stay in the cache."""
+"""Rows of a table multiplied at a time (or twice its columns, if more), so that weights stay in the cache."""
 
 
 EXACT = 1 << 24
-"""Below it single precision holds every whole number."""
+"""Single precision represents all whole numbers below this exactly."""
 
 SUMS_AT_ONCE = 1 << 24
-"""Sums of replicates that are held at a time: of many pairs of raters and classes those of 100 would be gigabytes."""
+"""Sums of replicates held at a time; for many pairs of raters and classes, 100 replicates would need gigabytes."""
 
 MOST_DRAWN = 12
-"""A sum over images drawn with replacement is nowhere near so many times that over each image once."""
+"""Upper bound on a sum over resampled images, relative to the sum over all images; never reached in practice."""
 
 DENSE = 5
-"""A table of at most so many places for each entry is multiplied as it is: sparse ones are so much slower."""
+"""Tables with at most this many cells per entry are multiplied as dense arrays; sparse ones are slower by this."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """M cells: what one image holds for one statistic, each image and statistic at most once.
+    """M cells: one image of one statistic each, without duplicates.
 
     Parameters
     ----------
     statistic, image : (M,) int
     sums : Coincidences
-        Of the units of each cell: M groups.
+        Sums of the units of each cell: M groups.
     value : (M,) float64
-        What is averaged over the images of a statistic, NaN where undefined: the alpha of the cell, if nothing else.
+        Value to average over the images of a statistic, NaN where undefined; usually the alpha of the cell.
 
     Examples
     --------
-    One statistic, two images of one unit each, agreed in the first only:
+    One statistic, two images of one unit each; raters agree in the first only:
 
     >>> from kalos_core.reliability import coincidences
     >>> sums = coincidences(np.array([[0, 0], [0, -1]]), np.array([0, 1]), 2)
@@ -80,24 +80,24 @@ class Cells:
 
     @classmethod
     def of(cls, statistic: NDArray[np.intp], image: NDArray[np.intp], sums: Coincidences) -> Cells:
-        """Cells whose value is their alpha."""
+        """Create cells whose value is their alpha."""
         return cls(statistic, image, sums, alpha_by_group(sums))
 
     def __len__(self) -> int:
         return len(self.statistic)
 
     def count(self, statistics: int) -> NDArray[np.intp]:
-        """(F,) over how many images the mean of each statistic is."""
+        """Return (F,) the number of images in the mean of each statistic."""
         return np.bincount(self.statistic[np.isfinite(self.value)], minlength=statistics)
 
     def pairable(self, statistics: int) -> NDArray[np.intp]:
-        """(F,) how many images have a pairable value of each statistic."""
+        """Return (F,) the number of images with a pairable value of each statistic."""
         return np.bincount(self.statistic[self.sums.pairable > 0], minlength=statistics)
 
     def mean(self, statistics: int) -> NDArray[np.float64]:
-        """(F,) mean of the defined values of each statistic; NaN without any.
+        """Return (F,) the mean of the defined values of each statistic; NaN if there are none.
 
-        Sums are exact, so that what is equal does not differ by the order of images, raters or classes.
+        Sums are exact, so equal means do not differ by the order of images, raters or classes.
         """
         defined = np.flatnonzero(np.isfinite(self.value))
         order = defined[np.argsort(self.statistic[defined], kind="stable")]
@@ -107,7 +107,7 @@ class Cells:
         return sums / np.where(self.count(statistics), self.count(statistics), np.nan)
 
     def whole(self, statistics: int) -> NDArray[np.float64]:
-        """(F,) alpha of all units of each statistic taken as one reliability matrix; NaN where nothing is pairable."""
+        """Return (F,) alpha of all units of each statistic as one reliability matrix; NaN if nothing is pairable."""
         column, statistic = self.columns()
         counts = total(column, self.sums.count, len(statistic))
         return alpha_of_sums(
@@ -117,7 +117,7 @@ class Cells:
         )
 
     def columns(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """A column for each value of a statistic: (counts of `sums`,) its column, and (C,) its statistic."""
+        """Assign a column to each value of a statistic; return the column of each count, and (C,) its statistic."""
         span = int(self.sums.value.max(initial=NO_OBJECT)) - NO_OBJECT + 1
         key = self.statistic[self.sums.group] * span + self.sums.value - NO_OBJECT
         distinct, column = distinct_codes(key)
@@ -125,13 +125,13 @@ class Cells:
 
     @property
     def drawable(self) -> NDArray[np.bool_]:
-        """(M,) True where there is a value or a pairable value: images with one are drawn from."""
+        """(M,) whether a cell has a value or a pairable value; only images with such cells are drawn."""
         return np.isfinite(self.value) | (self.sums.pairable > 0)
 
     def seen(self) -> Cells:
-        """The cells, without a number where all their values are `NO_OBJECT`.
+        """Return the cells, with undefined values if all values of all cells are `NO_OBJECT`.
 
-        That no rater saw an object in the whole of a data set is no agreement: nothing shows that they annotate at all.
+        If no rater saw an object in the whole data set, that is not agreement; nothing shows that they annotate at all.
 
         Examples
         --------
@@ -147,7 +147,7 @@ class Cells:
         return replace(self, sums=nothing, value=np.full(len(self), np.nan))
 
     def take(self, chosen: NDArray[np.intp]) -> Cells:
-        """The cells at the given positions, in that order, each at most once."""
+        """Return the cells at the given positions, in that order, each at most once."""
         index = np.full(len(self), -1, np.intp)
         index[chosen] = np.arange(len(chosen))
         kept = index[self.sums.group] >= 0
@@ -162,7 +162,7 @@ class Cells:
 
 
 def join_cells(parts: Sequence[Cells]) -> Cells:
-    """The cells of all parts, one part after the other.
+    """Join the cells of all parts, one part after the other.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def join_cells(parts: Sequence[Cells]) -> Cells:
 
 
 def join_images(parts: Sequence[Cells], starts: NDArray[np.intp]) -> Cells:
-    """The cells of tables of different images, the first image of each table being that of `starts`.
+    """Join the cells of tables of different images; `starts` gives the first image of each table.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class Replicates:
     Parameters
     ----------
     mean, whole : (B, F) float64
-        As `Cells.mean` and `Cells.whole`; NaN in a replicate that drew no image of a statistic. B may be 0.
+        As `Cells.mean` and `Cells.whole`; NaN if a replicate drew no image of a statistic. B may be 0.
     """
 
     mean: NDArray[np.float64]
@@ -209,7 +209,7 @@ class Replicates:
 
 
 def join_replicates(parts: Sequence[Replicates], statistics: int) -> Replicates:
-    """The replicates (B, F) of all parts, one part after the other.
+    """Join the replicates (B, F) of all parts, one part after the other.
 
     Examples
     --------
@@ -224,14 +224,14 @@ def join_replicates(parts: Sequence[Replicates], statistics: int) -> Replicates:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """The same draws for statistics that come one after the other; how often each image was drawn, some at a time.
+    """Repeatable draws, yielded in blocks: how often each image was drawn; the same for every statistic.
 
-    They are kept if they are few, and drawn again for each statistic else.
+    Small draws are kept; large ones are repeated for each statistic.
 
     Parameters
     ----------
     images : (I,) int
-        Ranks of the images that are drawn from, ascending.
+        Ranks of the images to draw from, ascending.
     replicates, seed : int
         As in `resample`.
 
@@ -255,7 +255,7 @@ class Draws:
 
 @lru_cache(maxsize=2)
 def _kept_draws(images: int, replicates: int, seed: int) -> list[NDArray[Any]]:
-    """What `draws` answers, in few bytes; those of the last two sizes are there at once."""
+    """Bootstrap counts, cached as bytes for the last two sizes."""
     return list(_counted_draws(images, replicates, seed, KEPT))
 
 
@@ -266,7 +266,7 @@ def resample(
     seed: int,
     rank: NDArray[np.intp] | None = None,
 ) -> Replicates:
-    """Percentile bootstrap over images: those with a value or a pairable value in any statistic, with replacement.
+    """Bootstrap statistics over images, with replacement; draws images with a value or a pairable value in any of them.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def resample(
     seed : int
     rank : (I,) int, optional
         Position of each image among those drawn from (`Annotations.image_rank`), so that the order of the table does
-        not matter; as they are numbered unless given.
+        not matter; by default their order in the table.
 
     Returns
     -------
@@ -301,7 +301,7 @@ def resample(
 
 
 class Resampled:
-    """Statistics of cells, ready to be computed of draws: what cells hold is summed by products of matrices.
+    """Statistics of cells, prepared for computing replicates by matrix products.
 
     Parameters
     ----------
@@ -309,9 +309,9 @@ class Resampled:
     statistics : int
         F
     images : (I,) int
-        Ranks of the images that are drawn from, ascending: all with a value or a pairable value here, and others.
+        Ranks of the images to draw from, ascending: all with a value or a pairable value here, and possibly others.
     rank : (I',) int, optional
-        As of `resample`.
+        As in `resample`.
 
     Examples
     --------
@@ -330,14 +330,14 @@ class Resampled:
         lines, often = len(images), None
         self._alike: WeightedSums | None = None
         kind, first = _kinds(cells)
-        if 2 * len(first) < len(cells):  # how often each kind of cell was drawn comes first
+        if 2 * len(first) < len(cells):  # first count how often each kind of cell was drawn
             often = np.bincount(kind[there], minlength=len(first))
             self._alike = WeightedSums([(kind[there], line[there], np.ones(int(there.sum())))], len(first), lines)
             cells, line, lines = cells.take(first), np.arange(len(first)), len(first)
         defined, pairable = np.flatnonzero(np.isfinite(cells.value)), np.flatnonzero(cells.sums.pairable > 0)
         column, statistic_of_column = cells.columns()
         self._ends = np.searchsorted(statistic_of_column, np.arange(statistics + 1))
-        # one above the other: whole numbers (how many, pairable, counts of values) and others (values, agreeing)
+        # two stacked tables: whole numbers (counts, pairable, counts of values) and others (values, agreeing)
         of_defined, of_pairable = cells.statistic[defined], statistics + cells.statistic[pairable]
         self._counted = WeightedSums(
             [
@@ -359,7 +359,7 @@ class Resampled:
         )
 
     def of(self, times: NDArray[Any]) -> Replicates:
-        """The replicates of draws (B, I), which say how often each image was drawn."""
+        """Return the replicates for draws (B, I), which hold how often each image was drawn."""
         at_once = max(1, SUMS_AT_ONCE // self._counted.columns)
         parts = [self._some(times[first : first + at_once]) for first in range(0, len(times), at_once)]
         return join_replicates(parts, len(self._ends) - 1)
@@ -370,17 +370,17 @@ class Resampled:
         count, n, counts = np.split(self._counted.sums(weights), statistics * np.arange(1, 3))
         values, agreeing = np.split(self._summed.sums(weights), 2)
         squares = np.zeros((len(counts) + 1, counts.shape[1]))
-        np.cumsum(np.square(counts), axis=0, out=squares[1:])  # whole numbers: nothing is lost
+        np.cumsum(np.square(counts), axis=0, out=squares[1:])  # whole numbers, so sums are exact
         with np.errstate(invalid="ignore"):  # 0 / 0: no image of that statistic was drawn
             return Replicates((values / count).T, alpha_of_sums(n, agreeing, np.diff(squares[self._ends], axis=0)).T)
 
 
 def _kinds(cells: Cells) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """(M,) number of the cells that hold the same for the same statistic, and the first cell of each."""
+    """Group identical cells of the same statistic: return (M,) the group of each cell, and the first cell of each."""
     sums, rng = cells.sums, np.random.default_rng(0)
 
     def mixed(values: NDArray[Any]) -> NDArray[np.uint64]:
-        """A number for each distinct value, of so many that sums of them are equal by chance in no data set."""
+        """Return a random 64-bit number for each distinct value; sums of them do not collide in practice."""
         distinct, inverse = distinct_codes(values)
         return rng.integers(0, 1 << 64, len(distinct), dtype=np.uint64)[inverse]
 
@@ -392,18 +392,18 @@ def _kinds(cells: Cells) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 class WeightedSums:
-    """What lines of a table hold, for sums over its lines with many weights at once.
+    """Weighted sums over the rows of a table, for many weights at once.
 
-    Some lines at a time are multiplied in single precision where their amounts are whole numbers with sums below
-    `EXACT`, which loses nothing; parts are added up in double precision.
+    Blocks of rows use single precision if amounts are whole numbers with sums below `EXACT`, which is exact. Sums of
+    blocks use double precision.
 
     Parameters
     ----------
     entries : sequence of (column, line, amount)
-        Three arrays (n,) each.
+        Three arrays (n,) for each entry.
     columns, lines : int
     alike : (lines,) int, optional
-        For how many images each line stands; one unless given.
+        Number of images that each row stands for; 1 by default.
 
     Examples
     --------
@@ -435,7 +435,7 @@ class WeightedSums:
             self._parts.append((rows, part.toarray(order="C") if is_dense else part.tocsr()))
 
     def sums(self, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """(columns, B) sums of weights (lines, B)."""
+        """Return (columns, B) sums for weights (lines, B)."""
         found = np.zeros((self.columns, weights.shape[1]))
         for rows, part in self._parts:
             found += part @ np.ascontiguousarray(weights[rows], dtype=part.dtype)
@@ -443,7 +443,7 @@ class WeightedSums:
 
 
 def draws(images: int, replicates: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """(B', I) how often each image was drawn with replacement, some replicates at a time.
+    """Yield blocks (B', I) of replicates: how often each image was drawn with replacement.
 
     Examples
     --------
@@ -455,12 +455,12 @@ def draws(images: int, replicates: int, seed: int) -> Iterator[NDArray[np.float6
 
 
 def _counted_draws(images: int, replicates: int, seed: int, most: int) -> Iterator[NDArray[np.uint8]]:
-    """As `draws`, at most so many images at a time, which lie one after the other; drawn while others are counted."""
+    """Yield blocks as `draws`, of at most `most` images; the next block is drawn in a thread ahead of time."""
     rng = np.random.default_rng(seed)
     at_once = min(REPLICATES_AT_ONCE, max(1, most // max(images, 1)))
     sizes = [min(at_once, replicates - start) for start in range(0, replicates, at_once)]
 
-    def some(size: int) -> NDArray[np.uint8]:  # a byte holds how often, of which once is the mean
+    def some(size: int) -> NDArray[np.uint8]:  # counts fit into a byte: their mean is 1
         times = np.zeros((size, images), np.uint8)
         for row in times:
             np.add.at(row, rng.integers(0, images, images), np.uint8(1))
@@ -477,9 +477,9 @@ def _counted_draws(images: int, replicates: int, seed: int, most: int) -> Iterat
 
 
 def draws_of_kinds(count: NDArray[Any], replicates: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """(B', K) how often each kind is among items drawn with replacement, a block of replicates at a time.
+    """Yield blocks (B', K) of replicates: how often each kind was drawn with replacement.
 
-    Items that are alike are of one kind, as `count` (K,) says, so that their numbers are multinomial.
+    Items of one kind are identical, and `count` (K,) gives their number, so the numbers drawn are multinomial.
 
     Examples
     --------
@@ -502,7 +502,7 @@ class Estimates(Result):
     alpha_interval, global_alpha_interval : (F, 2) float64
         95 % bootstrap interval over images; NaN without a bootstrap.
     images : (F,) int
-        Over how many images the mean is.
+        Number of images in the mean.
     """
 
     alpha: NDArray[np.float64]
@@ -518,7 +518,7 @@ class Estimates(Result):
 def estimate(
     cells: Cells, statistics: int, replicates: int, seed: int, rank: NDArray[np.intp] | None = None
 ) -> Estimates:
-    """Each statistic's mean and whole alpha, how many images it has, and the intervals of both; see `resample`.
+    """Compute the mean and whole alpha of each statistic, the number of images, and intervals; see `resample`.
 
     Examples
     --------

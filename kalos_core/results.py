@@ -1,4 +1,4 @@
-"""How results show themselves: as text, as a table, as HTML in a notebook, as a figure, and as JSON."""
+"""Base classes of results: text, table, HTML for notebooks, figures, and JSON."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ Entry = TypeVar("Entry")
 ResultType = TypeVar("ResultType", bound="Result")
 
 MOST_LINES = 20
-"""Of a `repr`."""
+"""Maximum number of lines of a `repr`."""
 
 MOST_ROWS = 20
-"""Of the table of `_repr_html_`."""
+"""Maximum number of rows of the table in `_repr_html_`."""
 
 MOST_WIDE = 120
-"""Letters of a line of a `repr`."""
+"""Maximum number of characters in a line of a `repr`."""
 
 MOST_COLUMNS = 12
-"""Of the table of `_repr_html_`."""
+"""Maximum number of columns of the table in `_repr_html_`."""
 
 PLOTS = "kalos_core.figures.plots"
-"""The module with the figures of each class of results, which is imported when a figure is asked for."""
+"""Module with the figures of each class of results, imported when a figure is requested."""
 
 
 class Result:
-    """What functions return: it shows itself.
+    """Base class of results, with a headline, a table, figures, HTML and JSON.
 
-    A class says its headline and its table; its figures stand in `kalos_core.figures.plots`.
+    A class defines its headline and its table; its figures are in `kalos_core.figures.plots`.
 
     Examples
     --------
@@ -68,37 +68,37 @@ class Result:
     """
 
     _columns: ClassVar[str] = ""
-    """Columns of its table, apart by spaces, by default all fields: names of fields, or ``column:field``.
+    """Columns of the table, separated by spaces: names of fields, or ``column:field``; by default all fields.
 
-    A field may be ``part.field``, or ``names[codes]``: the name of each code. An interval (N, 2) makes two columns.
+    A field may be ``part.field``, or ``names[codes]`` for the name of each code. An interval (N, 2) makes two columns.
     """
 
     _call: ClassVar[str] = ""
-    """The call that makes it, for messages."""
+    """Call that creates it, for messages."""
 
     _shows_table: ClassVar[bool] = True
     """Whether the table is part of the `repr`."""
 
     _stays_outside: ClassVar[bool] = False
-    """Whether JSON of another result names it by its fingerprint, in place of its content."""
+    """Whether JSON of other results stores its fingerprint instead of its content."""
 
     @property
     def _instead(self) -> str:
-        """What to do with it where another result is expected, for messages."""
+        """Hint for messages if it is passed where another result is expected."""
         return f"it is drawn by .plot({self.plots[0]!r})" if self.plots else ""
 
     @property
     def headline(self) -> str:
-        """The finding, in a line or a few."""
+        """Finding, in one or a few lines."""
         rows = len(self._table())
         return f"{type(self).__name__} of {number_of(rows, 'row')}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """All of it as a table."""
+        """Return the result as a table."""
         return self._frame(self._columns or " ".join(entry.name for entry in _own_fields(self)))
 
     def _frame(self, columns: str) -> pd.DataFrame:
-        """A table of fields, named as `_columns` has them."""
+        """Return a table of fields, in the format of `_columns`."""
         import pandas as pd
 
         pairs = (entry.partition(":") for entry in columns.split())
@@ -110,28 +110,28 @@ class Result:
         return values[self._column(codes.removesuffix("]"))] if codes else values
 
     def _table(self) -> pd.DataFrame:
-        """The table of `repr` and HTML."""
+        """Return the table for `repr` and HTML."""
         return self.to_pandas()
 
     def _plots(self) -> Mapping[str, Callable[..., Any]]:
-        """Name -> function that draws it."""
+        """Return name -> function that draws the figure."""
         table: Mapping[type, Mapping[str, Callable[..., Any]]] = import_module(PLOTS).PLOTS
         return next((table[kind] for kind in type(self).__mro__ if kind in table), {})
 
     @property
     def plots(self) -> tuple[str, ...]:
-        """Names for `plot`, the usual one first."""
+        """Names for `plot`, the default first."""
         return tuple(self._plots())
 
     def plot(self, name: str | None = None, **options: Any) -> go.Figure:
-        """A plotly figure of the result.
+        """Draw the result as a plotly figure.
 
         Parameters
         ----------
         name : str, optional
-            One of `plots`; by default the first.
+            One of `plots`; the first by default.
         **options
-            For the function of `kalos_core.figures` that draws it.
+            Passed to the function of `kalos_core.figures` that draws it.
 
         Returns
         -------
@@ -140,15 +140,15 @@ class Result:
         Raises
         ------
         InputError
-            For another name, which lists the known ones.
+            If there is no figure of that name; the message lists the known ones.
         """
         known = self._plots()
         return lookup(known, next(iter(known)) if name is None else name, "plot")(self, **options)
 
     def to_json(self) -> str:
-        """All of it as strict JSON: an undefined number is null; annotations are named by a fingerprint only.
+        """Return the result as strict JSON: undefined numbers are null; annotations are stored as a fingerprint only.
 
-        `from_json` makes the result of it again.
+        `from_json` restores the result.
         """
         content = {"result": type(self).__name__, "headline": self.headline, **self._content()}
         return json.dumps(strict(content), ensure_ascii=False, allow_nan=False)
@@ -158,18 +158,18 @@ class Result:
 
     @classmethod
     def from_json(cls: type[ResultType], source: str | os.PathLike[str], *annotations: Any) -> ResultType:
-        """The result that `to_json` wrote; nothing is computed.
+        """Restore a result written by `to_json`, without computing anything.
 
         Parameters
         ----------
         source : text of JSON, or a path
         *annotations : Annotations
-            Those it was computed from, where it holds any; they are not part of the JSON.
+            Annotations that it was computed from, if it holds any; they are not part of the JSON.
 
         Raises
         ------
         InputError
-            For the JSON of another result, one that is not restored, or without its annotations.
+            If the JSON is of another result, the result cannot be restored, or its annotations are missing.
         """
         try:
             text = (
@@ -198,7 +198,7 @@ class Result:
             return made
         except InputError:
             raise
-        except Exception as error:  # a group of whatever the fields of a class raise
+        except Exception as error:  # an exception group with errors of the fields
             found = list(_causes(error))
             reason = next((each for each in found if isinstance(each, InputError)), found[0])
             raise InputError(f"source: expected JSON of {cls.__name__}.to_json: {reason}") from None
@@ -221,7 +221,7 @@ class Result:
 
 
 class Results(Result, tuple[Entry, ...]):
-    """Several results of one kind, which are a table together.
+    """Several results of one kind, which form a table.
 
     Examples
     --------
@@ -232,10 +232,10 @@ class Results(Result, tuple[Entry, ...]):
     """
 
     _entry: ClassVar[type[Any]]
-    """The class of the entries."""
+    """Class of the entries."""
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row an entry."""
+        """Return a table with one row per entry."""
         import pandas as pd
 
         return pd.DataFrame([self._row(entry) for entry in self])
@@ -252,9 +252,9 @@ class Results(Result, tuple[Entry, ...]):
 
 
 class Parts(Result):
-    """A result of several others, `Undefined` where the input does not allow one of them.
+    """Result that consists of several others; `Undefined` for those that the input does not allow.
 
-    Each that is defined is drawn by its usual figure, under its own name.
+    Each defined part has its default figure, under its own name.
 
     Examples
     --------
@@ -269,17 +269,17 @@ class Parts(Result):
     _shows_table = False
 
     def parts(self) -> dict[str, Result | Undefined]:
-        """Name -> result, or why there is none."""
+        """Return name -> result, or the reason why it is undefined."""
         found = {entry.name: getattr(self, entry.name) for entry in _own_fields(self)}
         return {name: part for name, part in found.items() if isinstance(part, (Result, Undefined))}
 
     @property
     def headline(self) -> str:
-        """The finding of each part, in a line."""
+        """Finding of each part, one per line."""
         return "\n".join(f"{name.replace('_', ' ')}: {_finding(part)}" for name, part in self.parts().items())
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a part: its name, whether it is defined, and its finding or why there is none."""
+        """Return one row per part: its name, whether it is defined, and its finding or the reason why not."""
         import pandas as pd
 
         rows = [(name, isinstance(part, Result), _finding(part)) for name, part in self.parts().items()]
@@ -299,7 +299,7 @@ def _plot_of(part: Result, _: Result, **options: Any) -> go.Figure:
 
 
 def with_ends(columns: Mapping[str, Any], axes: int = 1) -> dict[str, Any]:
-    """Arrays with one axis more than that many are intervals: two columns each, ``<name>_low`` and ``<name>_high``.
+    """Split arrays with more than `axes` axes, which are intervals, into columns ``<name>_low`` and ``<name>_high``.
 
     Examples
     --------
@@ -317,7 +317,7 @@ def with_ends(columns: Mapping[str, Any], axes: int = 1) -> dict[str, Any]:
 
 
 def crossed(axes: Mapping[str, Any], **values: NDArray[Any]) -> pd.DataFrame:
-    """A table of arrays with the same axes, a row for each cell; an interval, with one axis more, is two columns.
+    """Return a table of arrays with the same axes, one row per cell; intervals (one more axis) become two columns.
 
     Examples
     --------
@@ -332,7 +332,7 @@ def crossed(axes: Mapping[str, Any], **values: NDArray[Any]) -> pd.DataFrame:
 
 
 def of_pairs(names: Any, **matrices: NDArray[Any]) -> pd.DataFrame:
-    """A row for every two of some raters: the entries of matrices above their diagonal; intervals are two columns.
+    """Return a table with one row per pair of raters, from the upper triangles of matrices; intervals are two columns.
 
     Examples
     --------
@@ -347,7 +347,7 @@ def of_pairs(names: Any, **matrices: NDArray[Any]) -> pd.DataFrame:
 
 
 def lowest(what: str, names: NDArray[np.object_], of: str, values: NDArray[np.float64]) -> str:
-    """Which of several has the lowest value, in a line.
+    """Return a sentence about which of several has the lowest value.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def lowest(what: str, names: NDArray[np.object_], of: str, values: NDArray[np.fl
 
 
 def part_text(category: str | None, rater: str | None) -> str:
-    """What a part of a result is of, to be added to a sentence.
+    """Return the class and rater that a part of a result is restricted to, as the end of a sentence.
 
     Examples
     --------
@@ -378,9 +378,9 @@ def part_text(category: str | None, rater: str | None) -> str:
 
 
 def plain_values(value: Any, special: Callable[[Any], Any] | None = None) -> Any:
-    """Arrays as lists, dataclasses as dicts, NaN as None, at any depth: what can be stored and sent.
+    """Convert to plain values for storage: arrays to lists, dataclasses to dicts, NaN to None, at any depth.
 
-    `special` gives a value another form; it returns None for all others.
+    `special` converts some values itself; it returns None for all others.
 
     Examples
     --------
@@ -406,7 +406,7 @@ def plain_values(value: Any, special: Callable[[Any], Any] | None = None) -> Any
 
 
 def restored(kind: type[Made], stored: Any) -> Made:
-    """The dataclass that `plain_values` made plain values of; fields it did not store have their defaults.
+    """Restore a dataclass from its `plain_values`; fields that are missing get their defaults.
 
     Examples
     --------
@@ -444,7 +444,7 @@ def _is_settings(kind: Any) -> bool:
 
 
 ABSTRACT: dict[Any, type[np.generic]] = {np.unsignedinteger: np.uint32, np.integer: np.int64, np.floating: np.float64}
-"""Types of arrays that are no type of one size -> the one they are restored with: one that NumPy takes for an index."""
+"""Abstract types of arrays -> concrete type for restoring; NumPy must accept integers as an index."""
 
 
 def _is_array(kind: Any) -> bool:
@@ -467,13 +467,13 @@ def _array(stored: Any, kind: Any) -> NDArray[Any]:
     return np.array(stored, dtype=ABSTRACT.get(get_origin(dtype) or dtype, dtype))
 
 
-# ---- what stands outside of JSON ----
+# ---- references from JSON to annotations ----
 
 FINGERPRINT = "fingerprint"
 
 
 def fingerprint(value: Any) -> str:
-    """A text that two tables of annotations share if they hold the same.
+    """Return a short text that is equal for tables of annotations with equal content.
 
     Examples
     --------
@@ -487,7 +487,7 @@ def fingerprint(value: Any) -> str:
 
 
 def digest_of(value: Any) -> str:
-    """The SHA-256 of all that a table of annotations holds.
+    """Return the SHA-256 of the content of a table of annotations.
 
     Examples
     --------
@@ -520,7 +520,7 @@ def _parts(value: Any) -> Iterator[bytes]:
 
 
 def _named(value: Any) -> Any:
-    """Plain values in which what stands outside is named by its fingerprint, and images are compressed."""
+    """Return plain values; results with `_stays_outside` become their fingerprint, and images are compressed."""
 
     def special(part: Any) -> Any:
         if isinstance(part, Result) and part._stays_outside:
@@ -537,7 +537,7 @@ def _own_fields(value: Any) -> list[Any]:
 
 
 def strict(value: Any) -> Any:
-    """A value in the types of strict JSON: NaN as None, an infinite number as the text `float` reads, else text.
+    """Convert to types of strict JSON: NaN to None, infinity to text that `float` reads, other values to text.
 
     Examples
     --------
@@ -557,7 +557,7 @@ def strict(value: Any) -> Any:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The errors in an exception group."""
+    """Yield the errors in an exception group."""
     parts = getattr(error, "exceptions", ())
     for part in parts:
         yield from _causes(part)
@@ -569,7 +569,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _printable(text: str) -> list[str]:
-    """Lines of text from data, without what steers a terminal."""
+    """Return the lines of text from data, without terminal control characters."""
     return [_letters(line, None) for line in text.splitlines()]
 
 
@@ -578,14 +578,14 @@ def _letters(text: str, length: int | None) -> str:
 
 
 def _cell(value: Any) -> Any:
-    """A cell of a table: text from data is short and of printable letters; numbers stay."""
+    """Return a cell of a table; text from data is shortened and made printable, numbers are unchanged."""
     if isinstance(value, (int, float, np.number, np.bool_)) or value is None:
         return value
     return _letters(str(value), 40)
 
 
 def _shown(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
-    """The first rows of a table, whose text is safe to show."""
+    """Return the first rows of a table, with text made safe to show."""
     first = frame.head(rows).rename(columns=_cell)
     for position, kind in enumerate(first.dtypes):
         if kind.kind not in "biufM":
@@ -594,7 +594,7 @@ def _shown(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
 
 
 def _text_of(frame: pd.DataFrame, lines: int) -> list[str]:
-    """A table as at most so many lines, and columns as far as a line is wide."""
+    """Return a table as at most `lines` lines, with as many columns as fit into a line."""
     if not len(frame.columns) or lines < 3:
         return []
     shown = _shown(frame, lines - 2)
@@ -615,7 +615,7 @@ def _text_of(frame: pd.DataFrame, lines: int) -> list[str]:
 
 
 def _html_of(frame: pd.DataFrame) -> str:
-    """The first rows of a table as HTML; all text is escaped."""
+    """Return the first rows of a table as HTML; all text is escaped."""
     shown = _shown(frame, MOST_ROWS).iloc[:, :MOST_COLUMNS]
     if shown.empty:
         return ""

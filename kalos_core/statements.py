@@ -1,4 +1,4 @@
-"""The few sentences that matter about an analysis, in the words of whoever leads the labelling."""
+"""Short statements about an analysis, in the words of annotation team leads."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from kalos_core.variation import NarrowedVariations
 from kalos_core.variation.rates import rows_counted
 
 OF_LEAST = f"(of those on at least {LEAST_IMAGES} images)"
-"""Says which classes or questions may be called the hardest; see `hardest`."""
+"""Condition on the classes or questions that may be called the hardest; see `hardest`."""
 
 WORTH = {
     "reliable": "reliable enough to train and evaluate on",
     "tentative": "good enough for tentative conclusions",
     "not reliable": "not reliable enough to draw conclusions from",
 }
-"""Band of label convergence App. B -> what such labels are worth."""
+"""Band of label convergence App. B -> what labels with such an alpha are good for."""
 
 DIFFERENCES = {
     "unmatched": ("missing", "additional"),
@@ -46,22 +46,22 @@ DIFFERENCES = {
     "merged": ("merged",),
     "merged_wrong_class": ("merged_wrong_class",),
 }
-"""Kinds of differences; missing and additional are one thing seen from two sides."""
+"""Kinds of differences; missing and additional are the same difference seen by two raters."""
 
 DIFFERENCE_TEXTS = {
     "unmatched": "only one of two raters annotated an object",
     "wrong_class": "two raters gave an object different classes",
-    "merged": "one rater drew as one what another drew as several",
-    "merged_wrong_class": "one rater drew as one what another drew as several of another class",
+    "merged": "one rater annotated as one object what another annotated as several",
+    "merged_wrong_class": "one rater annotated as one object what another annotated as several of another class",
 }
 
 MOST_HABITS = 3
-"""Habits of raters that an overview names: those of most objects."""
+"""Number of raters' habits in the overview: those with the most objects."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence, the section that shows what lies behind it, and what is selected there.
+    """Sentence, the section that shows its evidence, and the selection there.
 
     Parameters
     ----------
@@ -88,26 +88,26 @@ def statements(
     ceiling_how: str = "measured between raters",
     advice: ThresholdAdvice | None = None,
 ) -> list[Statement]:
-    """What is to be said of a part of an agreement, of its variations, and of what else is known.
+    """Return the statements about an agreement, its variations and further findings.
 
     Parameters
     ----------
     agreement : NarrowedAgreement, optional
     found : NarrowedVariations, optional
     ceiling : float in [0, 1], optional
-        mAP of the raters against one another, of all images.
+        mAP of the raters against one another, over all images.
     disputes : (int, int), optional
-        How many decisions are to be made about objects in dispute, and how many of them are made.
+        Number of decisions to make about objects in dispute, and number of decisions made.
     changed : int, optional
-        How many samples were edited since.
+        Number of samples edited since.
     ceiling_how : str
-        How the ceiling was obtained, as `Replicates.how` says.
+        How the ceiling was obtained, as in `Replicates.how`.
     advice : ThresholdAdvice, optional
 
     Returns
     -------
     list of Statement
-        Nothing is said of what is not given or undefined.
+        Omits everything that is not given or undefined.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def _alpha(part: NarrowedAgreement) -> Statement:
 
 
 def worth_of(alpha: float, interval: NDArray[np.float64]) -> str:
-    """What such labels are worth, and at the lower end of the interval, where that is less.
+    """Return what labels with this alpha are good for; at the lower end of the interval, too, if that is worse.
 
     Examples
     --------
@@ -176,13 +176,13 @@ def _hardest(classes: ClassDifficulty | Undefined) -> Statement | None:
 
 
 def _furthest(agreement: NarrowedAgreement) -> Statement | None:
-    """By the alpha that scorecards and lists of raters show: of the pairs that a rater is one of."""
+    """Compare raters by the alpha that scorecards and lists of raters show: that of all pairs with the rater."""
     table = agreement.sums.part.annotations
     raters = table.raters.tolist()
     if table.raters_are_local or len(raters) < 3:
         return None
     alphas = np.array([narrowed(agreement.sums, agreement.category, name).alpha for name in raters])
-    if not np.isfinite(alphas).any() or np.nanmin(alphas) == np.nanmax(alphas):  # nobody stands apart
+    if not np.isfinite(alphas).any() or np.nanmin(alphas) == np.nanmax(alphas):  # no rater stands out
         return None
     worst = int(np.nanargmin(alphas))
     name = str(raters[worst])
@@ -191,7 +191,7 @@ def _furthest(agreement: NarrowedAgreement) -> Statement | None:
 
 
 def _habits(found: NarrowedVariations) -> Iterator[Statement]:
-    """What raters do more often than the others, with the class that most of it is of."""
+    """Yield what raters do more often than others, with the class of most of those annotations."""
     table = found.annotations
     if table.raters_are_local:
         return
@@ -204,7 +204,7 @@ def _habits(found: NarrowedVariations) -> Iterator[Statement]:
 
 
 def most_frequent(counts: Mapping[str, int]) -> tuple[str, int]:
-    """The kind of differences, in `DIFFERENCES`, with the most findings, and how many they are.
+    """Return the kind of difference in `DIFFERENCES` with the most findings, and their number.
 
     Examples
     --------
@@ -230,16 +230,16 @@ def _most_frequent(found: NarrowedVariations) -> Statement | None:
 def statements_on_labels(
     agreement: LabelAgreement, accuracy: RaterAccuracy, directions: Sequence[GradeDirection], disputed: int, images: int
 ) -> list[Statement]:
-    """What is to be said of image-level labels and grades: agreement, the hardest question, raters, and disputes.
+    """Return statements about image-level labels and grades: agreement, hardest question, raters and disputes.
 
     Parameters
     ----------
     agreement : LabelAgreement
     accuracy : RaterAccuracy
     directions : sequence of GradeDirection
-        Of each question with grades.
+        Directions of each question with grades.
     disputed, images : int
-        Images in dispute, and all that anybody labelled.
+        Number of images in dispute, and number of all labelled images.
     """
     said: list[Statement | None] = [_agreed(agreement), _hardest_question(agreement)]
     for of in directions:
@@ -281,17 +281,17 @@ def _least_like_majority(accuracy: RaterAccuracy) -> Statement | None:
     if shares.min() == shares.max():
         return None
     name = str(accuracy.raters[known[np.argmin(shares)]])
-    text = f"{name} answers as most raters do least often: {percent_text(float(shares.min()))} of the time."
+    text = f"{name} agrees with the majority least often: {percent_text(float(shares.min()))} of the time."
     return Statement(text, "Questions", {"rater": name})
 
 
 def statements_on_pixels(classes: Mapping[str, PixelAgreement]) -> list[Statement]:
-    """What is to be said of masks: how far raters agree about pixels, the hardest class, and who is furthest.
+    """Return statements about masks: pixel agreement, the hardest class, and the rater furthest from the others.
 
     Parameters
     ----------
     classes : mapping of str to PixelAgreement
-        One class of binary masks.
+        Class -> agreement on its binary masks.
 
     Examples
     --------

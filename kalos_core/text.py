@@ -1,9 +1,9 @@
-"""Text from data (names of classes, raters, files, tags, notes) made safe for where it goes; the only module that does.
+"""Escaping of text from data (names of classes, raters, files, tags, notes); no other module escapes.
 
-* where nothing reads anything into it, such as cells of tables and buttons: `plain`
-* Markdown, plotly and HTML, shown as the characters it has: `shown`, `names_shown`; back again: `unshown`
-* a source in Markdown that people copy: `markdown_source`; own words that hold such text: `bold`
-* tables as CSV for spreadsheets: `csv_cell`, `write_csv`
+* plain text, such as cells of tables and buttons: `plain`
+* Markdown, plotly and HTML, shown literally: `shown`, `names_shown`; the inverse: `unshown`
+* Markdown source to copy: `markdown_source`; our own text around such names: `bold`
+* CSV for spreadsheets: `csv_cell`, `write_csv`
 * lines of files and pages that keep their white space: `visible`
 """
 
@@ -18,38 +18,38 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_LETTERS = 60
-"""Of a name in a sentence."""
+"""Maximum number of characters of a name in a sentence."""
 
 UNSEEN = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # controls but white space: they steer terminals, or end a text
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # control characters except white space: they control terminals or end text
     "\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-"""Characters without a shape: controls, direction marks, letters for machines. Joiners stay: scripts need them."""
+"""Invisible characters: controls, direction marks, tags. Joiners are kept, because scripts need them."""
 
 HALVES = re.compile("[\ud800-\udfff]")
-"""Halves of characters, as JSON may hold them; no file can."""
+"""Lone surrogates; JSON may hold them, files cannot."""
 
 READ_BY_OTHERS = re.compile(
     r"""["#$%&*<>@\[\\\]^`{|}~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"""
     r"""|\A[-+=]|(?<=[0-9])[.)](?=\s|\Z)|:(?=//)|(?<=www)\."""  # rules and lists, links
 )
-"""ASCII that Markdown, plotly's templates or HTML may read as more than itself."""
+"""ASCII characters that Markdown, plotly's templates or HTML may interpret."""
 
 REFERENCE = re.compile(r"&#(3[3-9]|[4-9][0-9]|1[01][0-9]|12[0-6]);")
-"""What `shown` writes in place of a character."""
+"""Character reference written by `shown`."""
 
 READ_IN_MARKDOWN = re.compile(r"[\\`*_{}\[\]()<>#+!|~&$:-]|(?<=[0-9])\.(?=\s|\Z)|(?<=www)\.")
-"""ASCII that a source in Markdown may read as more than itself."""
+"""ASCII characters that Markdown source may interpret."""
 
 FORMULA = re.compile(r"\A(?=[\t\r\n])|(?:\A|[;\t\r\n])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
-"""Where a cell may begin that spreadsheets take for a formula; some part cells at semicolons and tabs."""
+"""Beginning of a formula in a spreadsheet cell; some programs split cells at semicolons and tabs."""
 
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-"""Text that is a number, which stays one."""
+"""Text that is a number; it is not escaped."""
 
 
 def visible(text: str) -> str:
-    r"""Text without characters that have no shape, whose white space stays; what no file can hold is replaced.
+    r"""Remove invisible characters, keep white space, and replace characters that no file can hold.
 
     Examples
     --------
@@ -60,9 +60,9 @@ def visible(text: str) -> str:
 
 
 def plain(text: str, length: int | None = MOST_LETTERS) -> str:
-    """Text from data for where nothing reads anything into it, such as cells of tables and buttons.
+    """Return text from data for plain text, such as cells of tables and buttons.
 
-    It is one line of `visible` characters; what is longer than `length` is cut (None: nothing).
+    The result is one line of `visible` characters, cut to `length` (None: not cut).
 
     Examples
     --------
@@ -74,10 +74,10 @@ def plain(text: str, length: int | None = MOST_LETTERS) -> str:
 
 
 def shown(text: str, length: int | None = MOST_LETTERS) -> str:
-    """Text from data as `plain`, of which neither Markdown, plotly nor HTML reads anything as more than characters.
+    """Return `plain` text from data, escaped so that Markdown, plotly and HTML show it literally.
 
-    All that one of them could read is written as a character reference, which all three show as the character. What is
-    shown already stays as it is, so that a name that is such a reference itself, ``"&#60;"``, appears as the character.
+    Characters that any of them could interpret become character references, which all three show as the character.
+    Escaped text is not escaped again, so a name that is itself such a reference, ``"&#60;"``, appears as the character.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def shown(text: str, length: int | None = MOST_LETTERS) -> str:
 
 
 def names_shown(names: Iterable[str], length: int | None = None) -> list[str]:
-    """Names from data as `shown`, whole unless a length is given.
+    """Return names from data as `shown`, in full unless a length is given.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def names_shown(names: Iterable[str], length: int | None = None) -> list[str]:
 
 
 def unshown(text: str) -> str:
-    """The characters again that `shown` wrote as references, for what escapes text by itself.
+    """Replace the references written by `shown` by their characters, for libraries that escape text themselves.
 
     Examples
     --------
@@ -112,9 +112,9 @@ def unshown(text: str) -> str:
 
 
 def bold(text: str) -> str:
-    r"""A finding in bold Markdown, in which names with underscores, and τ*, stay as they are.
+    r"""Return a finding in bold Markdown, with underscores in names and τ* escaped.
 
-    The words are the library's; text from data in them is `shown` already.
+    The text is the library's own; names from data in it are already `shown`.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def bold(text: str) -> str:
 
 
 def markdown_source(text: str, length: int | None = MOST_LETTERS) -> str:
-    r"""Text from data as `plain`, in a source in Markdown that people read and copy: with backslashes.
+    r"""Return `plain` text from data, escaped with backslashes for Markdown source that people read and copy.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def markdown_source(text: str, length: int | None = MOST_LETTERS) -> str:
 
 
 def csv_cell(value: Any) -> Any:
-    r"""A cell in which no spreadsheet finds a formula: an apostrophe stands before it; a number stays a number.
+    r"""Return a cell that spreadsheets do not take for a formula, by a leading apostrophe; numbers are unchanged.
 
     Examples
     --------
@@ -146,12 +146,12 @@ def csv_cell(value: Any) -> Any:
     """
     if value is None or isinstance(value, (bool, int, float, complex)) or hasattr(value, "dtype"):
         return value
-    text = re.sub(r"\r\n?", "\n", visible(str(value)))  # the writer of CSV leaves a carriage return without quotes
+    text = re.sub(r"\r\n?", "\n", visible(str(value)))  # csv writers do not quote carriage returns
     return text if NUMBER.fullmatch(text) else FORMULA.sub(lambda found: f"{found[0]}'", text)
 
 
 def write_csv(table: pd.DataFrame, path: str | PathLike[str] | TextIO) -> None:
-    """Write a table as CSV in UTF-8 to a file or a stream; no cell and no name of a column is a formula (`csv_cell`).
+    """Write a table as CSV in UTF-8 to a file or stream; cells and column names are escaped by `csv_cell`.
 
     Examples
     --------

@@ -1,3 +1,3 @@
-"""The version of the library and of the plugin."""
+"""Version of the library and of the plugin."""
 
 __version__ = "1.0.0"

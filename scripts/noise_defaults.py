@@ -1,4 +1,4 @@
-"""Make the shipped parameters of the noise model, from data and, where these are too few, from what the paper prints.
+"""Create the shipped parameters of the noise model from data, or from the paper if data are too few.
 
 python scripts/noise_defaults.py lvis200.json > kalos_core/noise/defaults.json
 """
@@ -42,35 +42,35 @@ from kalos_core.noise.parameters import (
 from kalos_core.readers import read_labels
 
 DIGITS = 5
-"""Significant digits of a shipped number: what any machine finds again."""
+"""Significant digits of a shipped number, which every machine reproduces."""
 
 PRINTED = {
     "topology.opposition": (Opposition(4.53, 0.53), "KαLOS Eq. 19"),
 }
-"""Distributions of which data of two careful raters hold too little, and the paper prints the parameters.
+"""Distributions for which two careful raters give too few data, with parameters from the paper.
 
-The chance of another class is none of them, though the paper prints .026 (§9.3.2): that is of LVIS, TexBiG and
-VinDr-CXR together, and 1,400 matched annotations of LVIS-200 say .0014 (95 %: .0004 to .0052). All numbers of a model
-that data can tell are of one data set.
+The probability of another class is not among them, although the paper prints .026 (§9.3.2). That value is for LVIS,
+TexBiG and VinDr-CXR together; 1,400 matched annotations of LVIS-200 give .0014 (95 %: .0004 to .0052). All parameters
+that data can determine come from one data set.
 """
 
 
 def default_model(annotations: Annotations, name: str) -> NoiseModel:
-    """The model to ship, fitted on annotations called `name`; its numbers rounded to `DIGITS`.
+    """Return the model to ship, fitted on annotations called `name`, with numbers rounded to `DIGITS`.
 
-    What the paper prints is taken from there. Where other distributions have too few rows, those of annotations with
-    another class are the distributions of localization, and those of fragments have fewer parameters.
+    Distributions in `PRINTED` come from the paper. If other distributions have too few rows, those of annotations with
+    another class use the distributions of localization, and those of fragments have fewer parameters.
 
     Parameters
     ----------
     annotations : Annotations
     name : str
-        Of the data, for the provenance.
+        Name of the data, for the provenance.
 
     Raises
     ------
     InputError
-        Where the data are too few even for that.
+        If the data are too few even for that.
     """
     seen = observe(annotations)
     estimates = estimate_distributions(seen)
@@ -103,7 +103,7 @@ def _sourced(found: Estimate, data: str) -> tuple[Parameters, Provenance]:
 
 
 def _from_few(seen: Observations, tails: float) -> dict[str, Estimate]:
-    """Distributions with a parameter or two less than those that are fitted to many rows, each with its reason."""
+    """Return distributions with one or two parameters less than those fitted to many rows, each with its reason."""
     wholes = len(seen.parent_area)
     what = f"only {number_of(wholes, 'whole annotated as two')}"
     found = {
@@ -121,7 +121,7 @@ def _from_few(seen: Observations, tails: float) -> dict[str, Estimate]:
 
 
 def _as_same_class(seen: Observations, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Distributions of annotations with another class, from those of annotations with the same."""
+    """Return distributions for annotations with another class, from those of annotations with the same class."""
     few = number_of(len(seen.wrong_class), "annotation matched with one of another class")
     reason = f"only {few}, so as for those of one class"
     rows = len(seen.correct)
@@ -137,7 +137,7 @@ def _shift(size: NDArray[np.float64], area: NDArray[np.float64], nu: float) -> S
 
 
 def _even_angle(angles: NDArray[np.float64]) -> CardinalAngle:
-    """The likeliest mixture with equal weights and one concentration."""
+    """Fit the mixture with equal weights and one concentration by maximum likelihood."""
 
     def misfit(kappa: float) -> float:
         return -float(np.log(_even(kappa).density(angles)).sum())

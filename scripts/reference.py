@@ -1,8 +1,8 @@
-"""What the reference takes from Python at run time: options, public names and figures are not written a second time.
+"""Fill the reference from Python at run time, so that options, public names and figures are not written twice.
 
-* `Declared` extends griffe, which reads source: functions that take settings, and settings, have the docstring and the
-  parameters that exist at run time.
-* `on_page_markdown` is a hook of mkdocs: it fills in the lists that pages ask for with ``<!-- list: ... -->``.
+* `Declared` extends griffe, which reads source code: functions that take settings, and settings, get the docstring
+  and the parameters that exist at run time.
+* `on_page_markdown` is a hook of mkdocs: it fills in the lists for ``<!-- list: ... -->`` in pages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kalos_core.options import Settings, declared_by, with_parameters
 
 
 def _object(path: str) -> Any:
-    """What a dotted path names, None of what only exists while types are checked."""
+    """Return the object at a dotted path; None if it exists only during type checking."""
     parts = path.split(".")
     for end in range(len(parts) - 1, 0, -1):
         try:
@@ -33,10 +33,10 @@ def _object(path: str) -> Any:
 
 
 class Declared(griffe.Extension):
-    """Takes the docstring of what is made of declared options."""
+    """Extension that uses run-time docstrings for objects with declared options."""
 
     def on_function(self, *, func: griffe.Function, **_: Any) -> None:
-        """A function that takes the fields of settings."""
+        """Update a function that takes the fields of settings."""
         if not any("takes(" in str(decorator.value) for decorator in func.decorators):
             return
         made = _object(func.path)
@@ -57,12 +57,12 @@ class Declared(griffe.Extension):
         )
 
     def on_module_members(self, *, mod: griffe.Module, **_: Any) -> None:
-        """A package that exports the names it imports."""
+        """Update a package that exports the names it imports."""
         if mod.is_init_module and not mod.exports and "__all__" in mod.members:
             mod.exports = list(import_module(mod.path).__all__)
 
     def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
-        """Settings: their options as parameters."""
+        """Update settings: document their options as parameters."""
         if cls.docstring is None or not any("Settings" in str(base) for base in cls.bases):
             return
         made = _object(cls.path)
@@ -70,19 +70,19 @@ class Declared(griffe.Extension):
             cls.docstring.value = with_parameters(cls.docstring.value, made)
 
 
-# ---- lists of names, in pages ----
+# ---- lists of names in pages ----
 
 INNER = ("kalos_core._agreement", "kalos_core.errors")
-"""Modules without a page: the page of `kalos_core` documents their names itself."""
+"""Modules without a page; the page of `kalos_core` documents their names."""
 
 
 def _about(module: str) -> str:
-    """The first paragraph of a docstring, in one line."""
+    """Return the first paragraph of a docstring, in one line."""
     return " ".join((import_module(module).__doc__ or "").split("\n\n")[0].split())
 
 
 def _imported(package: str) -> dict[str, list[str]]:
-    """Module -> the public names that a package imports from it."""
+    """Return module -> public names that a package imports from it."""
     public = set(import_module(package).__all__)
     found: dict[str, list[str]] = defaultdict(list)
     for name, path in griffe.load(package, search_paths=["."]).imports.items():
@@ -92,7 +92,7 @@ def _imported(package: str) -> dict[str, list[str]]:
 
 
 def _table_of_names(package: str) -> list[str]:
-    """A row a module: links to the names that a package imports from it."""
+    """Return a table with one row per module: links to the names that a package imports from it."""
     rows = ["| from | names |", "|---|---|"]
     for module, names in _imported(package).items():
         owner = package if module in INNER else module
@@ -102,7 +102,7 @@ def _table_of_names(package: str) -> list[str]:
 
 
 def _sections_of_names(package: str) -> list[str]:
-    """The documentation of every name, in a section a module or kind of runs."""
+    """Return the documentation of every name, with one section per module or kind of runs."""
     sections: dict[str, list[str]] = defaultdict(list)
     for module, names in _imported(package).items():
         depth = 4 if module.startswith("kalos_core.fiftyone.kinds.") else 3
@@ -116,7 +116,7 @@ def _sections_of_names(package: str) -> list[str]:
 
 
 def _packages(pages: list[Any]) -> list[str]:
-    """A row a page of the reference: the module it documents, and what that is about."""
+    """Return one row per page of the reference: the module and its summary."""
     rows = ["| | |", "|---|---|"]
     for page in pages:
         found = re.search(r"(?:^::: |list: sections of )(kalos_core\.[a-z_.]+)", page.content_string, re.MULTILINE)
@@ -126,7 +126,7 @@ def _packages(pages: list[Any]) -> list[str]:
 
 
 def _plots() -> list[str]:
-    """A row a class of results: the names of its figures."""
+    """Return one row per class of results: the names of its figures."""
     plots = import_module("kalos_core.figures.plots").PLOTS
     rows = [
         (kind.__name__, kind.__module__.split(".")[1].lstrip("_"), ", ".join(f"`{name}`" for name in names))
@@ -136,7 +136,7 @@ def _plots() -> list[str]:
 
 
 def on_page_markdown(markdown: str, *, files: Any, **_: Any) -> str:
-    """A page with its lists filled in."""
+    """Return a page with its lists filled in."""
 
     def listed(match: re.Match[str]) -> str:
         what, _, package = match[1].partition(" of ")

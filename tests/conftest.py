@@ -1,4 +1,4 @@
-"""Fixtures of the core's tests. What needs FiftyOne stands in the conftest of its own folder."""
+"""Fixtures of the core's tests. Fixtures that need FiftyOne are in the conftest of their folder."""
 
 import gc
 import json
@@ -17,14 +17,14 @@ from hypothesis import settings
 from kalos_core import Annotations, read_coco, read_lidc
 from tests import fiftyone_environment  # before any test imports FiftyOne
 
-# `pytest --hypothesis-profile=thorough` looks longer
+# `pytest --hypothesis-profile=thorough` runs more examples
 settings.register_profile("kalos", deadline=None, max_examples=10, derandomize=bool(os.environ.get("CI")))
 settings.register_profile("thorough", deadline=None, max_examples=300)
 settings.load_profile("kalos")
 
 
 PEERS = "tests of ours beside"
-"""Key of what a test says of the package that it needs."""
+"""Key of a test's record of the package that it needs."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,11 +48,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     gc.collect()
-    gc.freeze()  # what was imported and collected stays: half a million objects that nobody need look through again
+    gc.freeze()  # half a million objects that garbage collection need not scan again
 
 
 def _needs_a_peer(item: pytest.Item) -> bool:
-    """By a fixture, or because the solver of another package is tried."""
+    """Return whether a test needs a peer, by a fixture or because it uses the solver of another package."""
     if not isinstance(item, pytest.Function):
         return False
     given = item.callspec.params if hasattr(item, "callspec") else {}
@@ -61,7 +61,7 @@ def _needs_a_peer(item: pytest.Item) -> bool:
 
 @pytest.fixture
 def peer_package(request: pytest.FixtureRequest) -> Callable[[str], ModuleType]:
-    """Imports a module of a package that only a few tests need; where it is not installed they are skipped."""
+    """Return a function that imports a module that few tests need; they are skipped if it is missing."""
 
     def imported(name: str) -> ModuleType:
         package = name.partition(".")[0]
@@ -77,7 +77,7 @@ def peer_package(request: pytest.FixtureRequest) -> Callable[[str], ModuleType]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """How often each package of others was compared with."""
+    """Report how many comparisons with each peer ran."""
     counts: Counter[tuple[str, str]] = Counter()
     for outcome in ("passed", "skipped", "failed"):
         for report in terminalreporter.stats.get(outcome, ()):
@@ -89,15 +89,15 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("numprocesses", None):  # this process only hands the tests to pytest-xdist's workers
+    if config.getoption("numprocesses", None):  # this process only distributes the tests to pytest-xdist's workers
         fiftyone_environment.share_database()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Whole files to each worker, and all of the browser's to one: two Apps would take the time from each other.
+    """Send whole files to each worker, and all browser tests to one: two Apps would compete for CPU time.
 
-    Not `--dist loadgroup`: with pytest 9.2, pytest-xdist 3.8 ignores the groups.
+    `--dist loadgroup` does not work: with pytest 9.2, pytest-xdist 3.8 ignores the groups.
     """
     from xdist.scheduler import LoadFileScheduling
 
@@ -114,7 +114,7 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """Real data beside the clone, or where KALOS_DATA says."""
+    """Return the folder of real data, beside the clone or at KALOS_DATA."""
     default = Path(__file__).resolve().parents[1].parent / "shared" / "data"
     folder = Path(os.environ.get("KALOS_DATA") or default)
     if not folder.is_dir():
@@ -135,7 +135,7 @@ def lvis_path(data_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def lvis(lvis_path: Path) -> Annotations:
-    """200 pictures of the doubly annotated part of LVIS, two raters, boxes and polygons."""
+    """Read 200 images of the doubly annotated part of LVIS: two raters, boxes and polygons."""
     return read_coco(lvis_path)
 
 
@@ -146,7 +146,7 @@ def lidc_path(data_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def lidc(lidc_path: Path) -> Annotations:
-    """120 CT scans, four reading sessions each, which are raters within their scan only; nodules as volumes."""
+    """Read 120 CT scans with four reading sessions each, which are local raters; nodules as volumes."""
     return read_lidc(lidc_path)
 
 
@@ -157,5 +157,5 @@ def cars_path(data_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def nominal_tables(data_folder: Path) -> dict:
-    """Worked tables with the coefficients their sources print."""
+    """Return worked tables with the coefficients printed in their sources."""
     return json.loads(_need(data_folder / "nominal_tables.json").read_text(encoding="utf-8"))

@@ -1,11 +1,11 @@
-"""The interval of one statistic from its replicates, as Hesterberg 2015 (§3.3) has it."""
+"""Interval of one statistic from its replicates, by Hesterberg 2015 (§3.3)."""
 
 import numpy as np
 from scipy import stats
 
 
 def expanded(replicates, images):
-    """(2,) percentiles of what is defined of replicates (B,), further out the fewer images hold the statistic."""
+    """Return (2,) percentiles of the finite replicates (B,), further out if fewer images have the statistic."""
     known = np.array(replicates, float).ravel()
     known = known[np.isfinite(known)]
     if images < 8 or not len(known) or np.ptp(known) < 1e-12:

@@ -1,7 +1,7 @@
-"""Keeps the tests away from the user's own FiftyOne. Imported by `tests/conftest.py`, before any test is collected.
+"""Isolate the tests from the user's own FiftyOne. Imported by `tests/conftest.py`, before tests are collected.
 
-FiftyOne reads its environment once, when it is first imported, so this has to come first. The name of the database is
-what isolates: a process attaches to any database server the user's other FiftyOne processes have started, whatever
+FiftyOne reads its environment once, at its first import, so this must come first. The name of the database isolates:
+a process connects to any database server that the user's other FiftyOne processes have started, whatever
 `FIFTYONE_DATABASE_DIR` says.
 """
 
@@ -16,14 +16,14 @@ import psutil
 PREFIX = "kalos-test-"
 MEMORY = Path("/dev/shm")
 ROOM = 2**31
-"""Bytes that a database needs, and more."""
+"""Bytes that a database needs, with a reserve."""
 
 PARENT = MEMORY if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM else Path(tempfile.gettempdir())
-"""Of the folders: in memory, where the database need not wait for a disk."""
+"""Parent of the folders: in memory, so that the database does not wait for a disk."""
 
 
 def isolate() -> Path:
-    """Point FiftyOne at a database and folders of this process alone; a `FIFTYONE_DATABASE_URI` of the user stays."""
+    """Point FiftyOne at a database and folders of this process; a `FIFTYONE_DATABASE_URI` of the user is kept."""
     if "fiftyone" in sys.modules:
         raise RuntimeError("FiftyOne was imported before tests/fiftyone_environment.py could keep it from your data")
     _sweep()
@@ -45,10 +45,10 @@ def isolate() -> Path:
 
 
 def share_database() -> None:
-    """Name the database server of this process, which runs for as long as it does, to the processes it starts.
+    """Pass the database server of this process to the processes it starts.
 
-    Left alone, workers that begin at once might each start a server, and a program that a test runs attach to another
-    worker's. The databases in it have the names of their processes.
+    Otherwise, workers that begin at once might each start a server, and a program that a test runs might connect to
+    another worker's. Databases are named after their processes.
     """
     if "FIFTYONE_DATABASE_URI" not in os.environ:
         from fiftyone.core.odm import get_db_client
@@ -65,18 +65,18 @@ def tear_down() -> None:
         with get_db_client() as client:
             client.drop_database(os.environ["FIFTYONE_DATABASE_NAME"])
     for entry in FOLDER.iterdir():
-        if entry.name != "database":  # its server runs until its last client leaves; the next run removes it
+        if entry.name != "database":  # its server runs until its last client disconnects; the next run removes it
             shutil.rmtree(entry, ignore_errors=True)
 
 
 def _sweep() -> None:
-    """Remove the folders of earlier runs, except where a run or a database server still uses them."""
+    """Remove the folders of earlier runs, unless a run or a database server still uses them."""
     for folder in PARENT.glob(f"{PREFIX}*"):
         owner = folder.name.removeprefix(PREFIX).split("-")[0]
-        lock = folder / "database" / "mongod.lock"  # holds the server's process id while it runs
+        lock = folder / "database" / "mongod.lock"  # contains the server's process id while it runs
         try:
             server = lock.read_text().strip() if lock.exists() else ""
-        except OSError:  # another user's
+        except OSError:  # of another user
             continue
         if not any(number.isdigit() and psutil.pid_exists(int(number)) for number in (owner, server)):
             shutil.rmtree(folder, ignore_errors=True)

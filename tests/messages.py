@@ -1,4 +1,4 @@
-"""What Python sessions receive when the App carries out an operation, read as they read it."""
+"""Messages to Python sessions when the App executes an operation, parsed as sessions parse them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bson import json_util
 from fiftyone.core.session.events import Event, dict_factory
 
 Told = Callable[[str, Mapping[str, Any]], list[tuple[str, Any]]]
-"""Of a data set and the parameters of an operation: names and data of the events that follow from it."""
+"""Data set and parameters of an operation -> names and data of the resulting events."""
 
 
 def nothing(dataset: str, params: Mapping[str, Any]) -> list[tuple[str, Any]]:  # noqa: ARG001
@@ -54,13 +54,13 @@ OPERATIONS: dict[str, Told] = {
     "show_output": nothing,
     "browser_download": nothing,
 }
-"""Every operation of FiftyOne that operators and panels may ask for."""
+"""All operations of FiftyOne that operators and panels may trigger."""
 
 
 def check(dataset: str, operation: str, params: Mapping[str, Any]) -> None:
-    """Fail on an operation that is not known to be safe, or whose events a Python session could not read."""
+    """Fail on an operation that is not known to be safe, or whose events a Python session cannot read."""
     json.dumps(params, allow_nan=False)
-    if operation.startswith("@kalos/"):  # a panel of ours, asked to reload
+    if operation.startswith("@kalos/"):  # our panel, which is to reload
         return
     assert operation in OPERATIONS, f"{operation}: which events does the App send to Python sessions for it?"
     for name, data in OPERATIONS[operation](dataset, params):
@@ -68,5 +68,5 @@ def check(dataset: str, operation: str, params: Mapping[str, Any]) -> None:
 
 
 def received(event: Any) -> Any:
-    """An event that the server sends, as a session reads it."""
+    """Parse an event that the server sends, as a session does."""
     return Event.from_data(event.get_event_name(), json_util.dumps(asdict(event, dict_factory=dict_factory)))

@@ -1,4 +1,4 @@
-"""Tables of labels that the tests draw, and the plain answers behind one."""
+"""Strategies for tables of labels, and the plain answers of a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTIONAL = ("sky", "sea")
 
 
 def table_of(answers: Mapping[str, Iterable[Any]], **options: Any) -> LabelTable:
-    """A table of each rater's answers to the items 0, 1, ...; None where a rater did not answer."""
+    """Return a table of each rater's answers to the items 0, 1, ...; None for no answer."""
     rows = [
         {"item": item, "rater": rater, "label": label}
         for rater, labels in answers.items()
@@ -29,7 +29,7 @@ def table_of(answers: Mapping[str, Iterable[Any]], **options: Any) -> LabelTable
 
 @st.composite
 def label_tables(draw: Callable[[st.SearchStrategy[Any]], Any], broken: bool = True) -> LabelTable:
-    """Up to four raters and items, one exclusive group and two optional concepts; some answers missing or `broken`."""
+    """Draw up to four raters and items, one exclusive group and two optional concepts; some missing or `broken`."""
     raters = ["ann", "bob", "cid", "dan"][: draw(st.integers(2, 4))]
     items = ["a", "b", "c", "d"][: draw(st.integers(1, 4))]
     one = st.lists(st.sampled_from(GROUP), min_size=0 if broken else 1, max_size=2 if broken else 1, unique=True)
@@ -47,7 +47,7 @@ def label_tables(draw: Callable[[st.SearchStrategy[Any]], Any], broken: bool = T
 
 @st.composite
 def tables_with_gaps(draw: Callable[[st.SearchStrategy[Any]], Any]) -> LabelTable:
-    """`label_tables` in which some answers leave an optional concept open that they did not choose."""
+    """Draw `label_tables` in which some answers leave an unchosen optional concept open."""
     table = draw(label_tables())
     concept = table.concepts.tolist().index(OPTIONAL[0])
     chose = set(table.answer[table.concept == concept].tolist())
@@ -56,7 +56,7 @@ def tables_with_gaps(draw: Callable[[st.SearchStrategy[Any]], Any]) -> LabelTabl
 
 
 def answers_of(table: LabelTable) -> dict[tuple[Any, str], set[str]]:
-    """What each rater chose for each item they answered."""
+    """Return what each rater chose for each item they answered."""
     found: dict[tuple[Any, str], set[str]] = {
         (table.items[i], table.raters[r]): set() for i, r in zip(table.item, table.rater, strict=True)
     }
@@ -66,7 +66,7 @@ def answers_of(table: LabelTable) -> dict[tuple[Any, str], set[str]]:
 
 
 def dawid_skene_by_loops(values: np.ndarray, added: float, iterations: int, coin: bool) -> tuple[np.ndarray, ...]:
-    """EM item by item: (I, K) probabilities, (R, K, K) confusion and (K,) prior; `coin`: one skill a rater."""
+    """Run EM item by item: (I, K) probabilities, (R, K, K) confusion and (K,) prior; `coin`: one skill per rater."""
     items, raters = values.shape
     classes = int(values.max()) + 1
     probability = [

@@ -1,4 +1,4 @@
-"""The plugin as FiftyOne finds it, and its forms and panels driven as the App drives them, without a browser."""
+"""The plugin as found by FiftyOne, and its forms and panels driven as by the App, without a browser."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ SPACES = {
         {"_cls": "Space", "component_id": "right", "children": []},
     ],
 }
-"""How the panels are arranged: what only the App sends."""
+"""Layout of the panels, which only the App sends."""
 
 
 def install() -> None:
-    """Link this folder into the plugins of the tests' own FiftyOne."""
+    """Link this folder into the plugins of the tests' FiftyOne."""
     folder = Path(os.environ["FIFTYONE_PLUGINS_DIR"])
     folder.mkdir(parents=True, exist_ok=True)
     link = folder / "kalos-variation"
@@ -44,12 +44,12 @@ def uri(name: str) -> str:
 
 
 def post(name: str, dataset: Any, params: dict[str, Any], **request: Any) -> ExecutionResult:
-    """What the server does with a request of the App."""
+    """Return the server's response to a request of the App."""
     view = [] if "view" not in request else request.pop("view")._serialize()
     asked = {"dataset_name": dataset.name, "view": view, "params": params, "spaces": SPACES, **request}
     told: list[Any] = []
 
-    async def dispatch(*event: Any) -> None:  # an AsyncMock takes longer than most answers
+    async def dispatch(*event: Any) -> None:  # an AsyncMock is slower than most responses
         told.append(event)
 
     with patch("kalos_core.fiftyone.app.dispatch", dispatch):
@@ -61,7 +61,7 @@ def post(name: str, dataset: Any, params: dict[str, Any], **request: Any) -> Exe
 
 
 def stream(name: str, dataset: Any, params: dict[str, Any], **request: Any) -> list[tuple[str, dict[str, Any]]]:
-    """The operations an operator streams to the App: names with their parameters."""
+    """Return the operations that an operator streams to the App: names with their parameters."""
     result = post(name, dataset, params, **request)
     assert result.is_generator
     found = [(message.body.operator_uri, message.body.params) for message in result.result]
@@ -71,34 +71,34 @@ def stream(name: str, dataset: Any, params: dict[str, Any], **request: Any) -> l
 
 
 def form(name: str, dataset: Any, params: dict[str, Any] | None = None, **request: Any) -> dict[str, Any]:
-    """The inputs of an operator's form for what is filled in so far."""
+    """Return the inputs of an operator's form for the current values."""
     view = [] if "view" not in request else request.pop("view")._serialize()
     asked = {"dataset_name": getattr(dataset, "name", None), "view": view, "params": params or {}, "spaces": SPACES}
     context = ExecutionContext(request_params={**asked, **request}, operator_uri=uri(name))
     found = foo.get_operator(uri(name)).resolve_input(context)
-    json.dumps(found.to_json())  # as the App gets it
+    json.dumps(found.to_json())  # as the App receives it
     resolved: dict[str, Any] = found.type.properties
     return resolved
 
 
 def refused(inputs: dict[str, Any]) -> dict[str, str]:
-    """The inputs of a form that are marked as wrong, with what is said about them."""
+    """Return the inputs of a form that are marked as invalid, with their messages."""
     return {name: prop.error_message for name, prop in inputs.items() if prop.invalid}
 
 
 def defaults(inputs: dict[str, Any]) -> dict[str, Any]:
-    """What the App sends if nothing is changed."""
+    """Return what the App sends without changes."""
     return {name: prop.default for name, prop in inputs.items() if prop.default is not None}
 
 
 PANELS = Path(__file__).resolve().parents[1] / "panels"
 FILES = [file for file in PANELS.rglob("*.py") if "node_modules" not in file.parts]
 STATES = {name for file in FILES for name in re.findall(r"state\.(\w+)", file.read_text("utf-8"))}
-"""Names that panels keep something under, in whatever section."""
+"""State names of panels, in any section."""
 
 
 class Panel:
-    """A panel on a data set, asked as its view in the App asks it."""
+    """Panel on a data set, called as by its view in the App."""
 
     def __init__(self, name: str, dataset: Any, **request: Any) -> None:
         self.name, self.dataset, self.request = name, dataset, request
@@ -107,7 +107,7 @@ class Panel:
         self.operations: list[tuple[str, dict[str, Any]]] = []
 
     def post(self, method: str, **params: Any) -> tuple[Any, list[tuple[str, dict[str, Any]]]]:
-        """What a method answers, and the operations it asks for."""
+        """Return the result of a method, and the operations that it requests."""
         result = post(self.name, self.dataset, {"panel_id": "p", "__method__": method, **params}, **self.request)
         result.raise_exceptions()
         json.dumps(result.result, allow_nan=False)
@@ -119,13 +119,13 @@ class Panel:
         return result.result, [*selected, *asked]
 
     def ask(self, question: str, **params: Any) -> Any:
-        """The answer to a question; a problem goes into the state."""
+        """Return the response to a question; problems go into the state."""
         answer, self.operations = self.post(question, **params)
         self.state["problem"] = (answer or {}).get("problem")
         return None if self.state["problem"] else answer
 
     def send(self, method: str, **params: Any) -> list[tuple[str, dict[str, Any]]]:
-        """What a user or the App does; the operations that the App is asked for."""
+        """Send an event of a user or the App; return the operations requested from the App."""
         self.operations = []
         own = getattr(self, f"_{method}", None)
         if own is not None:
@@ -136,9 +136,9 @@ class Panel:
 
 
 class Workbench(Panel):
-    """The panel *Raters* with a view that does what the one in the App does: it keeps what is chosen, and asks.
+    """Panel *Raters* with a view that works like the one in the App: it keeps choices, and sends requests.
 
-    `record` is what a section draws, `invitation` what stands where it has no run.
+    `record` is the content of a section, `invitation` the text if it has no run.
     """
 
     def __init__(self, dataset: Any, **request: Any) -> None:
@@ -151,19 +151,19 @@ class Workbench(Panel):
         self.grids: list[dict[str, Any]] = []
 
     def load(self) -> Workbench:
-        """The first time as the App does; again, as after something has changed."""
+        """Load the first time as the App does; later, as after a change."""
         self.send("reload" if self.state else "on_load")
         return self
 
     def act(self, click: str, **given: Any) -> list[tuple[str, dict[str, Any]]]:
-        """A click in the section that is shown."""
+        """Click in the current section."""
         answer = self.ask("act", section=self.state["section"], click=click, given=given, **self._chosen())
         if (answer or {}).get("grid"):
             self.grids.append(answer["grid"])
         return self.operations
 
     def choose(self, **given: Any) -> Workbench:
-        """A page of the section that is shown, and what is chosen on it."""
+        """Choose a page of the current section, and settings on it."""
         self._choose_section(self.state["section"], **given)
         return self
 
@@ -174,7 +174,7 @@ class Workbench(Panel):
         return self
 
     def text(self) -> str:
-        """All that a section is sent, and what stands around it."""
+        """Return everything sent to a section, with its surroundings."""
         invited = [self.invitation["title"], self.invitation["text"]] if self.invitation else []
         changed = f"{number_of(self.changed, 'image was', 'images were')} edited or deleted since this run"
         found = json.dumps(self.frame["start"] or self.record or {}, ensure_ascii=False)
@@ -188,7 +188,7 @@ class Workbench(Panel):
         self._framed(json.loads(self.data["frame"]))
 
     def _reload(self, section: str | None = None) -> None:
-        """Something has changed: the view is told, and asks anew."""
+        """Reload after a change: the view is notified, and repeats its request."""
         _, asked = self.post("reload", section=section)
         assert [name for name, _ in asked] == ["patch_panel_data"]
         known = [key for key, _ in self.frame.get("analyses", [])]

@@ -1,4 +1,4 @@
-"""What the tests draw from: small tables full of exact ties, and the same table in another order."""
+"""Strategies: small tables with many exact ties, and the same table in another order."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from kalos_core import SIMILARITIES, Annotations
 RECTANGLE = ((0, 0), (1, 0), (1, 1), (0, 1))
 TRIANGLE = ((0, 0), (1, 0), (0, 1))
 STEPS = ((0, 0), (1, 0), (1, 0.5), (0.5, 0.5), (0.5, 1), (0, 1))  # an L
-BOW_TIE = ((0, 0), (1, 1), (1, 0), (0, 1))  # crosses itself: two triangles
+BOW_TIE = ((0, 0), (1, 1), (1, 0), (0, 1))  # self-intersecting: two triangles
 FORMS = (RECTANGLE, TRIANGLE, STEPS, BOW_TIE)
 
 SIMILARITIES_OF_TABLES = [
     name for name, measure in SIMILARITIES.items() if measure.kind in ("box", "polygon") and not measure.prepare
 ]
-"""Names of the similarities that `tables` has all for: shapes, but no sizes of images."""
+"""Similarities with all requirements met by `tables`: shapes, but no sizes of images."""
 
 
 def ring(form: int, x: float, y: float, width: float, height: float, start: int = 0, backwards: bool = False) -> list:
-    """One of `FORMS` at a place, begun at any vertex and drawn in either direction: the same outline each time."""
+    """Return one of `FORMS` at a position, with any start vertex and direction: the same outline each time."""
     points = [(x + width * u, y + height * v) for u, v in FORMS[form]]
     start %= len(points)
     points = points[start:] + points[:start]
@@ -31,14 +31,14 @@ def ring(form: int, x: float, y: float, width: float, height: float, start: int 
 
 
 def rings() -> st.SearchStrategy[list]:
-    """Rings on a small integer grid, so that equal shapes and equal overlaps are common."""
+    """Return rings on a small integer grid, so that equal shapes and equal overlaps are common."""
     place, size = st.integers(0, 4), st.sampled_from([2, 4])
     form = st.integers(0, len(FORMS) - 1)
     return st.builds(ring, form, place, place, size, size, st.integers(0, 5), st.booleans())
 
 
 def bounds(polygon: list) -> list[float]:
-    """The box x, y, width, height around a polygon."""
+    """Return the box x, y, width, height around a polygon."""
     points = np.concatenate([np.reshape(part, (-1, 2)) for part in polygon])
     low, high = points.min(axis=0), points.max(axis=0)
     return [*low.tolist(), *(high - low).tolist()]
@@ -57,11 +57,11 @@ def tables(
     exclusions: bool = False,
     copies: int = 1,
 ) -> Annotations:
-    """Tables of boxes and polygons on a small grid, up to the given number of each.
+    """Draw tables of boxes and polygons on a small grid, up to the given number of each.
 
-    `copies`: every image so many times, as intervals need.
+    `copies`: number of copies of every image, which intervals need.
     `everyone`: all raters are assigned to all images. `limits`: some raters are assigned to some classes only.
-    `exclusions`: some raters were not asked for some class on some image.
+    `exclusions`: some raters are not assigned to some class on some image.
     """
     image_names = [f"{name}.jpg" for name in range(draw(st.integers(1, images)))]
     rater_names = draw(st.permutations(["ann", "bob", "cid", "dan", "eve"][: draw(st.integers(2, raters))]))
@@ -100,7 +100,7 @@ def tables(
 
 
 def reordered(annotations: Annotations, seed: int) -> Annotations:
-    """The same table with rows, images, raters and categories in another order; ids travel with their rows."""
+    """Return the same table with rows, images, raters and categories in another order; ids stay with their rows."""
     rng = np.random.default_rng(seed)
     n, i, r, k = (
         rng.permutation(len(entries))
@@ -127,7 +127,7 @@ def reordered(annotations: Annotations, seed: int) -> Annotations:
 
 
 def partition(annotations: Annotations, unit_of: np.ndarray) -> set[frozenset]:
-    """Which ids stand together: the units without their numbers."""
+    """Return the units as sets of ids, without their numbers."""
     members: dict[int, set] = {}
     for key, unit in zip(annotations.id.tolist(), unit_of.tolist(), strict=True):
         members.setdefault(unit, set()).add(key)

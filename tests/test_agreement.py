@@ -1,4 +1,4 @@
-"""KαLOS against worked cases, its conventions, a plain loop, and the values of a real data set."""
+"""KαLOS vs. worked cases, its conventions, a plain loop, and the values of a real data set."""
 
 import krippendorff
 import numpy as np
@@ -28,7 +28,7 @@ HERE, THERE, ELSEWHERE = [0, 0, 10, 10], [50, 0, 10, 10], [90, 0, 10, 10]
 
 
 def table(*marks, images=(1,), raters=("ann", "bob"), **more):
-    """Annotations as (rater, class, box), in image 1, or (rater, class, box, image)."""
+    """Return annotations given as (rater, class, box), in image 1, or (rater, class, box, image)."""
     rows = [
         {"image": image, "rater": rater, "category": name, "box": box}
         for rater, name, box, image in ((*mark, 1)[:4] for mark in marks)
@@ -63,7 +63,7 @@ def test_a_worked_image_of_three_raters():
     assert value == pytest.approx(1 / 11)
 
 
-# ---- the conventions of the table in `agreement`'s docstring
+# ---- conventions of the table in `agreement`'s docstring
 
 
 def test_all_values_equal_is_one():
@@ -77,7 +77,7 @@ def test_nothing_drawn_by_two_is_agreement_on_absence_where_something_is_drawn_e
 
 
 def test_nothing_drawn_anywhere_is_undefined():
-    """As where a file holds no shapes, or only one rater's image has some."""
+    """For example if a file has no shapes, or only one rater's image has some."""
     asked = {1: ["ann", "bob"], 2: ["ann"]}
     for seen in (table(images=(1, 2)), table(("ann", "cat", HERE, 2), images=(1, 2), assigned=asked)):
         result = agreement(seen, bootstrap=10)
@@ -91,7 +91,7 @@ def test_nothing_drawn_anywhere_is_undefined():
 
 
 def test_images_that_all_left_empty_count_or_are_excluded():
-    """As if nobody had been assigned: odd images agreed, even ones with an object of ann alone, a third left empty."""
+    """As if no rater had been assigned: odd images agreed, even ones with an object of ann alone, a third empty."""
     marks = [(*mark, image) for image in range(8) for mark in AGREED[: 1 + image % 2]]
     whole = table(*marks, images=range(12))
     counted, excluded = agreement(whole), agreement(whole, empty="exclude")
@@ -166,11 +166,11 @@ def test_the_mean_leaves_out_undefined_images_and_is_also_given_without_empty_on
     assert result.global_alpha == pytest.approx(1 - (2 / 6) / ((36 - 18) / 30))
 
 
-# ---- second witnesses and laws
+# ---- other implementations and laws
 
 
 def whole_matrix(result, images):
-    """Values of all units of the given images, empty ones adding a unit, as floats with NaN for missing."""
+    """Return values of all units of the given images, with one unit per empty image; NaN for missing."""
     asked = result.annotations.assigned_any_class
     rows = []
     for image in images:
@@ -195,7 +195,7 @@ def test_every_alpha_equals_the_krippendorff_package_on_the_units(annotations):
     result = agreement(annotations, "polygon_iou", 0.25, bootstrap=0)
     images = range(len(annotations.images))
     whole, of = whole_matrix(result, images), krippendorff_of
-    if not (whole >= 0).any():  # nobody saw an object
+    if not (whole >= 0).any():  # no rater saw an object
 
         def of(_):
             return np.nan
@@ -241,7 +241,7 @@ def test_the_input_is_not_written_on(annotations):
     assert all(map(np.array_equal, before, held))
 
 
-# ---- what a result says
+# ---- words of a result
 
 
 def test_bands_of_both_papers_begin_at_their_least_value():
@@ -284,7 +284,7 @@ def test_the_interval_of_the_median_by_hand():
     assert result.median_interval.tolist() == pytest.approx([6 / 11, 1 - 0.3735 * 5 / 11], abs=1e-4)
 
 
-# ---- what cannot be computed
+# ---- errors
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_lvis200_as_kalos_gives_it(lvis, similarity, cost, mean, whole):
 
 
 def test_lvis200_over_thresholds(lvis):
-    # .613014 is what `kalos` 0.8.0 gives at .7 when it is run; a table that prints .612939 is off there
+    # .613014 is the result of `kalos` 0.8.0 at .7; a table that prints .612939 is wrong there
     expected = {0.1: 0.790964, 0.3: 0.750339, 0.6: 0.658877, 0.7: 0.613014, 0.8: 0.515299, 0.9: 0.319607}
     found = {threshold: agreement(lvis, "box_iou", threshold, bootstrap=0).alpha for threshold in expected}
     assert found == pytest.approx(expected, abs=1e-6)

@@ -1,4 +1,4 @@
-"""The map of the house is true: it names every room with the first sentence of its own description, in their order."""
+"""ARCHITECTURE.md lists every module with the first sentence of its docstring, in order."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ PANELS = ROOT / "panels"
 
 
 def said_of(path: Path) -> str:
-    """The first sentence of a module's or package's description, on one line."""
+    """Return the first sentence of a module's or package's docstring, on one line."""
     file = path / "__init__.py" if path.is_dir() else path
     first = (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").split("\n\n")[0]
     return " ".join(first.split())
 
 
 def rooms(folder: Path) -> list[Path]:
-    """Modules and packages of a folder."""
+    """Return the modules and packages of a folder."""
     found = [path for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()]
     return sorted(path for path in found if path.name != "__init__.py")
 

@@ -26,7 +26,7 @@ def test_distinct_codes_are_those_of_a_sorted_set(codes):
 @given(st.sets(st.integers(-3, 30) | st.integers(0, 10**6)), st.lists(st.integers(-3, 40) | st.integers(0, 10**6)))
 @example({2, 5, 7}, [7, 3, 2, 9])
 def test_found_where_they_stand(known, wanted):
-    ordered = sorted(known)  # near one another, and far: looked up, and searched
+    ordered = sorted(known)  # close to one another, and far apart: looked up, and searched
     found = find_sorted(np.array(ordered, dtype=np.intp), np.array(wanted, dtype=np.intp))
     assert found.tolist() == [ordered.index(number) if number in known else -1 for number in wanted]
 

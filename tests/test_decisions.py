@@ -1,4 +1,4 @@
-"""Decisions about units in dispute, worked out by hand, and what must hold for any."""
+"""Decisions about units in dispute, worked out by hand, and laws."""
 
 from dataclasses import replace
 
@@ -47,7 +47,7 @@ def scene():
 
 
 def found_in(result):
-    """Class, x, width, height, origin and sources of each annotation."""
+    """Return class, x, width, height, origin and sources of each annotation."""
     annotations = result.annotations
     names = annotations.categories[annotations.category].tolist()
     boxes = annotations.shapes["box"].xywh()[:, [0, 2, 3]].tolist()
@@ -61,7 +61,7 @@ def test_without_a_decision_what_most_have():
     found = found_in(resolve(scene()))
     assert AGREED in found
     assert ("dog", [100, 10, 9], "undecided", (4, 5, 6)) in found
-    assert ("van", [200, 31, 10], "undecided", (7, 8)) in found  # ann and bob of three; the other part is bob's alone
+    assert ("van", [200, 31, 10], "undecided", (7, 8)) in found  # ann and bob of three; the other part is only bob's
     assert ("dog", [0, 10, 10], "undecided", (11,)) in found  # one of two
     assert len(found) == 4  # neither the second part nor the cat of cid alone
 
@@ -106,7 +106,7 @@ def test_a_whole_and_its_parts(decision, expected):
 
 
 def test_what_nobody_has_decided_can_be_dropped():
-    """All that is left is what everybody agrees on, and what was decided."""
+    """Only units with agreement and decided ones are left."""
     told = [Decision((4, 5, 6), "take", "bob", who="eva")]
     found = resolve(scene(), told, "drop")
     assert set(found.origin) == {"agreed", "take"}
@@ -168,7 +168,7 @@ def test_who_has_drawn_the_parts_of_one_object():
         (("none", (1,), "ann"), "rater: expected none, as the decision is 'none', got 'ann'"),
         (("none", (1, 11), None), "labels: expected annotations of one image, got 1, 11"),
         (("take", (1,), "eve"), "rater: expected one of 'ann', 'bob', 'cid', got 'eve'"),
-        (("whole", (4, 5, 6), None), "decision: expected labels of which one rater has one and another several"),
+        (("whole", (4, 5, 6), None), "decision: expected labels with one by a rater and several by another"),
     ],
 )
 def test_what_cannot_be_decided(decision, message):

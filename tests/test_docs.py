@@ -1,4 +1,4 @@
-"""README, documentation and notebooks: examples run as written and print what stands below them; names are there."""
+"""README, documentation and notebooks: examples run as written with the printed output; names exist."""
 
 import ast
 import contextlib
@@ -21,10 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 EXAMPLE = DOCS / "examples" / "street.json"
 WRITTEN = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "api")]
-"""All but the API reference, whose examples are those of the docstrings."""
+"""All pages except the API reference, whose examples are in docstrings."""
 
 BLOCK = re.compile(r"```python\n(?P<code>.*?)```(?:\n+```text\n(?P<output>.*?)```)?", flags=re.DOTALL)
-"""An example, with what it prints if that stands directly below it."""
+"""Example, with its output if that follows directly."""
 
 with_examples = [page for page in WRITTEN if BLOCK.search(page.read_text(encoding="utf-8"))]
 PAGES = sorted(with_examples, key=lambda page: page.name not in ("README.md", "decide.md"))
@@ -40,7 +40,7 @@ def name_of(page):
 
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
-    """A folder like the clone's, with the examples and nothing else of it; new data sets are deleted at the end."""
+    """Create a folder like the clone's, with only the examples; new data sets are deleted at the end."""
     import fiftyone as fo
 
     known = set(fo.list_datasets())
@@ -52,7 +52,7 @@ def clone(tmp_path, monkeypatch):
         fo.delete_dataset(name)
 
 
-@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")  # of so small a file; the pages speak of them
+@pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")  # small files give warnings, which the pages mention
 @pytest.mark.parametrize("page", first(PAGES, 2), ids=name_of)
 @pytest.mark.usefixtures("clone")
 def test_examples_run(page):
@@ -63,7 +63,7 @@ def test_examples_run(page):
 @pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
 @pytest.mark.usefixtures("clone")
 def test_examples_run_again_and_in_any_order():
-    """Of all pages in one session, each page twice and each block twice in a row, as cells of a notebook are."""
+    """Run all pages in one session, each page twice and each block twice in a row, like cells of a notebook."""
     order = PAGES * 2
     random.Random(0).shuffle(order)
     for page in order:
@@ -71,7 +71,7 @@ def test_examples_run_again_and_in_any_order():
 
 
 def run_page(page, times=1):
-    """Run the blocks of a page, each so often, and compare what they print."""
+    """Run the blocks of a page, `times` each, and compare their output."""
     names = {"__name__": page.stem}
     for number, block in enumerate(BLOCK.finditer(page.read_text(encoding="utf-8")), 1):
         for _ in range(times):
@@ -87,7 +87,7 @@ def cells_of(path):
 
 
 def run(cell, names):
-    """Run a cell; what its last line is, as a notebook would show it."""
+    """Run a cell; return the value of its last line, which a notebook displays."""
     tree = ast.parse("".join(cell["source"]))
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "cell", "exec"), names)
@@ -109,11 +109,11 @@ def test_cells_of_notebooks_print_what_is_shown(path, monkeypatch):
         assert ("image/png" in kinds) == isinstance(value, go.Figure), f"{path.name}, cell {number}"
 
 
-# ---- what pages name ----
+# ---- names in pages ----
 
 
 def test_links_lead_somewhere():
-    """In the repository, too, where nothing checks them when the site is built."""
+    """This includes links in the repository, which are not checked when the site is built."""
     links = [
         (page, target)
         for page in {*WRITTEN, *ROOT.glob("*.md")}

@@ -1,4 +1,4 @@
-"""Every example in the library's docstrings runs, and everything public has one."""
+"""Every example in the library's docstrings runs, and every public object has one."""
 
 import doctest
 import importlib
@@ -16,18 +16,18 @@ from tests.tiers import extended
 NAMES = ["kalos_core", *(found.name for found in pkgutil.walk_packages(kalos_core.__path__, "kalos_core."))]
 MODULES = [name for name in NAMES if not name.startswith("kalos_core.fiftyone") and not name.endswith("__main__")]
 PARTS = {part: list(names) for part, names in groupby(MODULES, lambda name: ".".join(name.split(".")[:2]))}
-"""Package or module -> the modules of it."""
+"""Package or module -> its modules."""
 SLOW = ("kalos_core.noise",)
 
 ANALYSES = ("calibration", "consensus", "convergence", "diagnostics", "noise", "nominal", "pixels", "ranking", "sparse")
 DOORS = ("kalos_core", "kalos_core.variation", *(f"kalos_core.{name}" for name in ANALYSES))
-"""Where users find functions and results; the others are for who reads files or adds shapes and similarities."""
+"""Modules with functions and results for users; the others are for readers of files or extensions."""
 INNER = {
     "Sample", "ThresholdAdvice", "once_each", "ClassSource", "Events", "FalsePositiveSource", "Provenance", "RawLabels",
     "build_table", "ContourMatch", "AnnotationVariations", "Cell", "Confused", "Confusions", "Finding",
     "Findings", "ImageReport", "MergedCells", "RaterCard", "rater_scorecards",
 }  # fmt: skip
-"""Parts of results, and what readers of files call: their examples are those of what has or calls them."""
+"""Parts of results, and results of readers: their examples are those of the objects that contain or create them."""
 
 
 @pytest.mark.parametrize("part", [pytest.param(part, marks=extended) if part in SLOW else part for part in PARTS])
@@ -35,7 +35,7 @@ def test_every_example_runs(part, monkeypatch, tmp_path):
     reports: list[str] = []
     for name in PARTS[part]:
         (tmp_path / name).mkdir()
-        monkeypatch.chdir(tmp_path / name)  # an example that writes writes there
+        monkeypatch.chdir(tmp_path / name)  # for examples that write files
         for example in doctest.DocTestFinder().find(importlib.import_module(name), name):
             with warnings.catch_warnings(), np.printoptions():
                 warnings.simplefilter("error")

@@ -15,7 +15,7 @@ def raised(problems):
 
 def test_a_problem_names_source_record_expected_and_actual_value():
     problems = Problems("labels.json")
-    problems.raise_if_any()  # nothing wrong yet
+    problems.raise_if_any()  # no problems yet
     problems.add("annotations[3]", "a rater", "nothing")
     head, line = raised(problems)
     assert head == "labels.json: 1 record cannot be used."
@@ -30,7 +30,7 @@ def test_all_records_are_counted_and_five_are_shown(count):
     assert head == f"rows: {count:,} record{'s' * (count > 1)} cannot be used."
     assert lines[:SHOWN] == [f"  record {row}: expected a box, got {row * 10}" for row in range(min(count, SHOWN))]
     assert lines[SHOWN:] == ([f"  ... and {count - SHOWN:,} more"] if count > SHOWN else [])
-    assert asked == list(range(min(count, SHOWN)))  # what is not shown is not computed
+    assert asked == list(range(min(count, SHOWN)))  # values that are not shown are not computed
 
 
 def test_a_record_with_several_faults_counts_once():

@@ -1,4 +1,4 @@
-"""Rules of every file: imports run down one list, only the bridge knows FiftyOne, one module alone escapes text."""
+"""Rules for all files: imports follow one order, only the bridge uses FiftyOne, only one module escapes text."""
 
 import ast
 import re
@@ -22,7 +22,7 @@ ORDER = [
     "nominal", "pixels", "consensus", "decisions", "statements", "ranking", "readers", "distributed", "noise",
     "drawing", "figures", "report", "fiftyone", "cli", "__main__",
 ]  # fmt: skip
-"""The modules of `kalos_core`; each may import those before it."""
+"""Modules of `kalos_core`; each may import those before it."""
 
 PLUGIN_MAY_IMPORT = {
     "_agreement", "calibration", "convergence", "correspondence", "decisions", "diagnostics", "display", "drawing",
@@ -30,7 +30,7 @@ PLUGIN_MAY_IMPORT = {
     "fiftyone", "figures", "inference", "nominal", "options", "readers", "report", "results", "statements", "text",
     "variation",
 }  # fmt: skip
-"""Modules of `kalos_core` with words, tables of names, results and the bridge: the plugin does not compute."""
+"""Modules of `kalos_core` with texts, tables of names, results and the bridge; the plugin does not compute."""
 
 HEAVY = [
     "PIL", "dask", "fiftyone", "kalos_core.cli", "kalos_core.figures", "krippendorff", "matplotlib", "pandas", "plotly",
@@ -40,11 +40,11 @@ HEAVY = [
 """Modules that importing the library does not load."""
 
 ESCAPING = {"html", "xml.sax.saxutils", "markupsafe", "bleach", "cgi"}
-"""Modules that escape."""
+"""Modules for escaping."""
 MAY_ESCAPE = {"kalos_core.report.pages": {"imports markupsafe"}}
-"""The template of pages escapes all of it by itself; `Markup` is for plotly's script."""
+"""The template of pages escapes everything itself; `Markup` is for plotly's script."""
 WRITING = {"to_csv", "to_markdown", "to_latex", "to_excel", "writer", "DictWriter"}
-"""Calls that write a table: `write_csv` does."""
+"""Calls that write a table; use `write_csv` instead."""
 HIDDEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|&(lt|gt|amp|quot|#[0-9]+);")
 
 MESSAGES = {
@@ -54,11 +54,11 @@ MESSAGES = {
 """Operations of the App that carry views, samples, labels or spaces."""
 
 
-# ---- what a file imports ----
+# ---- imports of a file ----
 
 
 def module_of(path: Path) -> str:
-    """The dotted name of a file; a package is named by its folder."""
+    """Return the dotted name of a file; a package has the name of its folder."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -72,12 +72,12 @@ OPERATORS, PANELS = ([MODULES[name] for name in MODULES if name.startswith(own)]
 
 @cache
 def tree_of(path: Path) -> ast.Module:
-    """What a file says; several tests read each."""
+    """Parse a file; cached for several tests."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def statements_of(tree: ast.AST, type_only: bool) -> Iterator[ast.AST]:
-    """All statements below one; without `type_only` leaving out what only a type checker runs."""
+    """Yield all statements below a node; without `type_only`, those for type checkers only are left out."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -96,10 +96,10 @@ def is_module(name: str) -> bool:
 
 @cache
 def imports(path: Path, type_only: bool = True, inside: bool = True) -> frozenset[str]:
-    """Absolute names of the modules a file imports anywhere, also inside functions; else only at its top.
+    """Return absolute names of the modules that a file imports, by default also inside functions.
 
-    `from package import name` imports the submodule of that name where there is one, else the package. That importing a
-    submodule imports its packages too does not count.
+    `from package import name` imports the submodule of that name if it exists, otherwise the package. The import of
+    packages by their submodules does not count.
     """
     names: set[str] = set()
     package = list(path.relative_to(ROOT).parts[:-1])
@@ -116,12 +116,12 @@ def imports(path: Path, type_only: bool = True, inside: bool = True) -> frozense
 
 
 def place_of(path: Path) -> str:
-    """The name in `ORDER` of the module that a file is of."""
+    """Return the name in `ORDER` of the module of a file."""
     return module_of(path).split(".")[1]
 
 
 def within(names: Iterable[str], *packages: str) -> set[str]:
-    """Those names that are modules of some packages."""
+    """Return the names that are modules of some packages."""
     return {name for name in names if name.split(".")[0] in packages}
 
 
@@ -129,7 +129,7 @@ def within(names: Iterable[str], *packages: str) -> set[str]:
 
 
 def rooms_of(path: Path) -> set[str]:
-    """The modules of the library that a file imports."""
+    """Return the modules of the library that a file imports."""
     return {name.split(".")[1] for name in imports(path) if name.startswith("kalos_core.")}
 
 
@@ -138,13 +138,13 @@ def below_its_place(path: Path) -> set[str]:
 
 
 def drawing(path: Path) -> set[str]:
-    """What the table of kinds of runs names, it imports only when something is shown: at the top stands no figure."""
+    """Return modules named in the table of kinds of runs that a file imports at its top; plots must load lazily."""
     top = imports(path, inside=False)
     return within(top, "plotly") | {name for name in within(top, "kalos_core") if "figures" in name.split(".")}
 
 
 def own_escapes(path: Path) -> set[str]:
-    """How a file escapes by itself: it imports what does, writes a table, or spells references or direction marks."""
+    """Return how a file escapes text itself: by imports, by writing tables, or by references or direction marks."""
     found = {f"imports {module}" for module in imports(path) & ESCAPING}
     nodes = list(ast.walk(tree_of(path)))
     docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
@@ -161,7 +161,7 @@ def own_escapes(path: Path) -> set[str]:
 
 
 def own_messages(path: Path) -> set[str]:
-    """What a file sends to the App by itself, of `MESSAGES`."""
+    """Return the operations in `MESSAGES` that a file sends to the App itself."""
     if "ctx.ops" not in path.read_text(encoding="utf-8"):
         return set()
     calls = [node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
@@ -212,7 +212,7 @@ def test_the_list_names_every_module() -> None:
 
 def test_nothing_is_imported_in_a_circle() -> None:
     found = {name: imports(path, type_only=False) & MODULES.keys() - {name} for name, path in MODULES.items()}
-    TopologicalSorter(found).prepare()  # else a CycleError names the modules
+    TopologicalSorter(found).prepare()  # otherwise a CycleError names the modules
 
 
 def test_no_module_hides_behind_a_name_of_its_package() -> None:

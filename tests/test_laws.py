@@ -1,8 +1,8 @@
-"""Laws over the tables of similarities, solvers, statistics and truths: what is in a table is tried by being there.
+"""Laws over the tables of similarities, solvers, statistics and truths: new entries are tested automatically.
 
-A law that does not hold for a subject stands in `LEFT_OUT` with the reason. More laws of similarities (symmetry, range,
-moving, floors) are in `tests/similarity/test_similarities.py`, results over shards beside those of one machine in
-`tests/distributed`. Boundaries, regions without names and the images to rate next are compared with other
+Laws that do not hold for a subject are in `LEFT_OUT` with the reason. More laws of similarities (symmetry, range,
+translation, floors) are in `tests/similarity/test_similarities.py`, and comparisons of shards with one table in
+`tests/distributed`. Boundaries, regions without names and images to rate next are compared with other
 implementations in `tests/pixels` and `tests/diagnostics`.
 """
 
@@ -35,11 +35,11 @@ from tests.strategies import SIMILARITIES_OF_TABLES, partition, reordered, table
 Drawn = Any
 Holds = Callable[[str, Drawn], bool]
 Law = tuple[st.SearchStrategy[Any], Holds]
-"""What is drawn, and whether the law holds for a subject and that."""
+"""Strategy, and whether the law holds for a subject and a drawn value."""
 
 
 def same(one: float | np.ndarray, other: float | np.ndarray) -> bool:
-    """Equal but for rounding; what is undefined is undefined in both."""
+    """Return whether values are equal up to rounding, or both undefined."""
     return np.allclose(one, other, rtol=0, atol=1e-9, equal_nan=True)
 
 
@@ -52,7 +52,7 @@ def quietly(call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
 # ---- similarities of shapes ----
 
 shapes = st.tuples(st.integers(0, 10**6), st.integers(1, 8), st.integers(1, 8))
-"""Seed of the shapes, and how many there are on both sides."""
+"""Seed of the shapes, and their number on both sides."""
 
 
 def drawn_shapes(name: str, drawn: Drawn) -> tuple[Any, np.random.Generator, np.ndarray, np.ndarray]:
@@ -71,7 +71,7 @@ def shapes_in_any_order(name: str, drawn: Drawn) -> bool:
 
 
 def shapes_alone(name: str, drawn: Drawn) -> bool:
-    """Shards: a pair is as similar as among all others."""
+    """Shards: the similarity of a pair does not depend on other pairs."""
     column, rng, left, right = drawn_shapes(name, drawn)
     at = rng.integers(len(left))
     zero, two = np.zeros(1, np.intp), column.take(np.array([left[at], right[at]]))
@@ -85,19 +85,19 @@ def shapes_twice(name: str, drawn: Drawn) -> bool:
     return bool((compare(name, doubled, left + len(column), doubled, right) == expected).all())
 
 
-# ---- tables, changed ----
+# ---- changed tables ----
 
 annotated = tables(limits=True, exclusions=True)
 Change = Callable[[Annotations], Annotations]
 
 
 def renamed(annotations: Annotations) -> Annotations:
-    """Other names of classes, in the same order."""
+    """Return other names of classes, in the same order."""
     return replace(annotations, categories=np.array([f"x {name}" for name in annotations.categories], object))
 
 
 def with_empty_image(annotations: Annotations) -> Annotations:
-    """One image more, on which everybody looked and nobody saw anything."""
+    """Add an image on which all raters are assigned and see nothing."""
     fields = {
         "images": np.array([*annotations.images, "none.jpg"], object),
         "files": np.array([*annotations.files, "none.jpg"], object),
@@ -110,7 +110,7 @@ def with_empty_image(annotations: Annotations) -> Annotations:
 
 
 def with_silent_rater(annotations: Annotations) -> Annotations:
-    """One rater more, who was assigned to nothing."""
+    """Add a rater without assignments."""
     limits = annotations.assigned_categories
     fields = {
         "raters": np.array([*annotations.raters, "zoe"], object),
@@ -148,7 +148,7 @@ def pairs_of_shards(name: str, table: Drawn) -> bool:
 
 
 def pairs_above_higher(name: str, table: Drawn) -> bool:
-    """Monotony: a higher threshold leaves those above it, as similar as before."""
+    """Monotonicity: a higher threshold keeps the pairs above it, with the same similarity."""
     low, high = found_pairs(table, name, 0.25), found_pairs(table, name, 0.5)
     return high == {key: value for key, value in low.items() if value >= 0.5}
 
@@ -187,7 +187,7 @@ def units_of_shards(name: str, drawn: Drawn) -> bool:
 
 
 def units_split_higher(name: str, drawn: Drawn) -> bool:
-    """Monotony: a higher threshold only splits units."""
+    """Monotonicity: a higher threshold only splits units."""
     table, _, similarity = drawn
     coarse = units(name, table, 0.25, similarity)
     return all(any(unit <= other for other in coarse) for unit in units(name, table, 0.6, similarity))
@@ -202,11 +202,11 @@ ratings = st.integers(2, 4).flatmap(
         max_size=10,
     ).map(np.array)
 )
-"""(I, R) codes of three classes: fewer items than raters, were these doubled, may be refused as raters x items."""
+"""(I, R) codes of three classes; fewer items than raters (after doubling) may be refused as raters x items."""
 
 
 def counts_of(values: np.ndarray, classes: int = 3) -> np.ndarray:
-    """Sparse ones are never taken for labels, which dense ones of raters who never agree may be."""
+    """Return sparse counts, which are never mistaken for labels; dense ones of raters who never agree may be."""
     return np.stack([(values == code).sum(axis=1) for code in range(classes)], axis=1)
 
 
@@ -219,7 +219,7 @@ def of_values(statistic: Callable[[Any], float]) -> Callable[[np.ndarray, int], 
 
 
 def sparse(weights: str) -> Callable[[np.ndarray, int], float]:
-    """Weights by the shares of classes have none where there is one class: that is refused, and undefined here."""
+    """Weights by class shares are not defined for one class: that is refused, and counts as undefined here."""
 
     def statistic(values: np.ndarray, classes: int) -> float:
         counts = counts_of(values, classes)
@@ -263,19 +263,19 @@ def turned_classes(values: np.ndarray) -> np.ndarray:
 
 
 def every_rater_twice(name: str, values: Drawn) -> bool:
-    """Monotony: copies agree with one another, so agreement is not less; items with one label alone are left out."""
+    """Monotonicity: copies agree with each other, so agreement does not decrease; single-label items are excluded."""
     alone = (values != NOT_ASSIGNED).sum(axis=1) == 1
-    values = np.repeat(np.where(alone[:, None], NOT_ASSIGNED, values), 10, axis=0)  # else it seems to be turned
+    values = np.repeat(np.where(alone[:, None], NOT_ASSIGNED, values), 10, axis=0)  # else it seems transposed
     return no_lower(value(name, values), value(name, np.column_stack([values, values])))
 
 
 def unanimous_item(name: str, values: Drawn) -> bool:
-    """Monotony: one more item that all call the same does not lower it."""
+    """Monotonicity: one more item with full agreement does not lower it."""
     return no_lower(value(name, values), value(name, np.vstack([values, np.zeros(values.shape[1], int)])))
 
 
 def all_agree(name: str, values: Drawn) -> bool:
-    """Every item called the same by all is 1, or undefined where there is one class only."""
+    """Full agreement on every item is 1, or undefined if there is only one class."""
     classes = np.abs(values[:, :1]) % 3
     found = value(name, np.repeat(classes, values.shape[1], axis=1))
     return same(found, 1.0) or (math.isnan(found) and len(set(classes.ravel())) == 1)
@@ -293,7 +293,7 @@ def truth(method: str, stack: np.ndarray) -> np.ndarray:
 def same_truth(
     change: Callable[[np.ndarray], np.ndarray], expected: Callable[[np.ndarray], np.ndarray] = lambda mask: mask
 ) -> Holds:
-    """`expected` answers the truth after the change, of that before it."""
+    """`expected` maps the truth before the change to the truth after it."""
     return lambda method, stack: bool((truth(method, change(stack)) == expected(truth(method, stack))).all())
 
 
@@ -309,7 +309,7 @@ def halves_of_images(method: str, stack: Drawn) -> bool:
 
 
 def more_pixels_of_one(method: str, stack: Drawn) -> bool:
-    """Monotony: what a rater annotates besides takes no pixel out of the truth."""
+    """Monotonicity: additional pixels of a rater remove no pixel from the truth."""
     more = stack.copy()
     more[0] = True
     return bool((truth(method, more) >= truth(method, stack)).all())
@@ -346,7 +346,7 @@ def consensus_of(table: Annotations) -> set[Any]:
 
 
 def truth_of_units(table: Annotations) -> dict[frozenset[Any], tuple[float, float]]:
-    """Ids of a unit -> how likely it is an object, and one of its class, after four steps."""
+    """Return ids of a unit -> probabilities that it is an object, and of its class, after four steps."""
     result = quietly(agreement, table, threshold=0.25, bootstrap=0)
     found = unit_truth(result, iterations=4)
     numbers = zip(found.existence.tolist(), found.confidence.tolist(), strict=True)
@@ -425,7 +425,7 @@ LAWS: dict[str, tuple[Sequence[str], dict[str, Law]]] = {
 """Family -> its subjects, and its laws."""
 
 Excepted = tuple[str, str, Iterable[str], str]
-"""Family, law, subjects, and why the law does not hold for them."""
+"""Family, law, subjects, and the reason why the law does not hold for them."""
 
 NEXT = "the order of candidates depends on their classes, too: a pair of the same class goes before a more similar one"
 COPIES = "copies count as evidence of their own"
@@ -433,7 +433,7 @@ WHOLE = "it looks at the whole image, not at one pixel after the other"
 CAMPS = "two camps that mirror each other explain as much, and rounding decides between them"
 ALPHAS = ["nominal_alpha ordinal", "nominal_alpha interval", "nominal_alpha ratio"]
 LOCAL = {"any", "0.5", "0.75"}
-"""Truths of one pixel after the other."""
+"""Truths computed pixel by pixel."""
 
 LEFT_OUT: list[Excepted] = [
     ("solver", "monotony", ["greedy soft"], NEXT),
@@ -458,7 +458,7 @@ LEFT_OUT: list[Excepted] = [
     ("truth", "shards", ["simple", "lsml"], WHOLE),
     ("truth", "order", ["staple", "staple-classes"], CAMPS),
 ]
-"""Where a law does not hold, or where theory says nothing."""
+"""Exceptions: the law does not hold, or theory does not say."""
 
 EXCEPTED = {(family, law, subject) for family, law, subjects, _ in LEFT_OUT for subject in subjects}
 TRIED = {
@@ -472,7 +472,7 @@ TRIED = {
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.data())
 def test_a_law_holds(family: str, law: str, data: Any) -> None:
-    """Of one example for all subjects: to draw a table takes longer than to try most of them."""
+    """Use one example for all subjects, because drawing a table is slower than testing most of them."""
     strategy, holds = LAWS[family][1][law]
     drawn = data.draw(strategy)
     assert TRIED[family, law]
@@ -487,7 +487,7 @@ def test_of_two_camps_that_mirror_each_other_staple_takes_one(order: list[int]) 
             stack[(rater, *cell)] = True
     found = truth("staple", stack[order]).tolist()
     assert found in [(stack[one] | stack[other]).tolist() for one, other in ((0, 2), (1, 3))]
-    lead = np.concatenate([stack, stack[:1]])  # one more of the first camp, and the order no longer matters
+    lead = np.concatenate([stack, stack[:1]])  # one more of the first group, so that order does not matter
     assert truth("staple", lead[[*order, 4]]).tolist() == (stack[0] | stack[2]).tolist()
 
 
@@ -503,7 +503,7 @@ def test_a_consensus_of_objects_keeps_the_laws(table: Annotations) -> None:
 
 @given(tables(raters=4, marks=10))
 def test_who_is_right_about_objects_keeps_the_laws(table: Annotations) -> None:
-    """Order, relabelling, an empty image, and a rater who looked at nothing."""
+    """Order, relabelling, an empty image, and a rater without assignments."""
     expected = truth_of_units(table)
     for other in (reordered(table, 3), renamed(table), with_empty_image(table), with_silent_rater(table)):
         found = truth_of_units(other)

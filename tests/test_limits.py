@@ -1,4 +1,4 @@
-"""Limits are said before the work, with the number and what raises them; nothing that never ends is begun."""
+"""Limits are checked before the work, with the number and how to raise them; endless work is never started."""
 
 import gzip
 import os
@@ -147,7 +147,7 @@ NAMES = ("labels.json", "labels.csv", "labels.xml", "labels.parquet", "labels.js
 @pytest.mark.parametrize("reader", READERS)
 def test_a_pipe_is_refused_by_every_reader(tmp_path, reader):
     for name in NAMES:
-        os.mkfifo(tmp_path / name)  # whoever opened it would wait for ever
+        os.mkfifo(tmp_path / name)  # opening it would block forever
         with pytest.raises(InputError, match=r"expected .*, got .*(pipe|none)|expected a folder of CVAT"):
             READERS[reader](tmp_path / name)
 
@@ -183,7 +183,7 @@ def test_messages_stay_short():
         message = str(InputError(f"rater: expected a name, got {text}: nothing else"))
         assert message.startswith("rater: expected a name, got ")
         assert message.endswith(": nothing else")
-        assert len(message) <= 4 * LONGEST_MESSAGE  # a letter that does not print takes four
+        assert len(message) <= 4 * LONGEST_MESSAGE  # an unprintable character takes four
 
 
 def test_an_expression_that_backtracks_is_stopped(monkeypatch):
@@ -214,7 +214,7 @@ def test_only_files_of_the_same_kind_are_replaced(tmp_path: Path, name: str) -> 
     others = [written[1:], written[:20], b"mine", b"{}", b"<!doctype html>"]
     for other in others:
         path.write_bytes(other)
-        with pytest.raises(InputError, match=r"expected a new file, or one like those that are written here, got"):
+        with pytest.raises(InputError, match=r"expected a new file, or one that this library wrote, got"):
             write(path)
         assert path.read_bytes() == other
     path.rename(tmp_path / "away")

@@ -12,7 +12,7 @@ from tests.strategies import SIMILARITIES_OF_TABLES, tables
 
 
 def as_set(annotations, pairs):
-    """Pairs by the ids of their annotations: what they are, whatever the order."""
+    """Return pairs by the ids of their annotations, independent of order."""
     ids = annotations.id
     return {
         (frozenset((ids[left], ids[right])), value)
@@ -59,7 +59,7 @@ def test_pairs_from_a_lower_floor_serve_every_higher_threshold(annotations, firs
 
 
 def test_a_pair_exactly_at_the_floor_is_a_pair():
-    # 10x10 against 10x5 inside it: 50 / 100
+    # 10x10 vs. 10x5 inside it: 50 / 100
     rows = [{"image": 1, "rater": r, "category": "cat", "box": [0, 0, 10, h]} for r, h in [("ann", 10), ("bob", 5)]]
     annotations = Annotations.from_rows(rows)
     assert compute_pairs(annotations, floor=0.5).similarity.tolist() == [0.5]

@@ -1,4 +1,4 @@
-"""Input of a wrong type is an `InputError` that says what was expected; what is left out or assumed is said."""
+"""Input of a wrong type is an `InputError` that says what was expected; omissions and assumptions give warnings."""
 
 import warnings
 from inspect import isfunction, signature
@@ -83,12 +83,12 @@ def test_raters_who_are_local_to_an_image_are_no_truths_of_models():
 
 
 FIRST = {"agreement", "agreement_a", "agreement_b", "annotations", "found", "source", "table", "values", "stacks"}
-"""Arguments that are made from a file."""
+"""Arguments that are created from a file."""
 
 
 def test_a_path_in_place_of_what_it_holds_is_answered_with_the_reader():
-    """Of every public function that takes annotations, labels, masks, or a result of them, but `write_shards`, which
-    takes a path, too."""
+    """For every public function that takes annotations, labels, masks, or a result of them, except `write_shards`,
+    which takes a path, too."""
     functions = [value for name, value in vars(kalos_core).items() if isfunction(value) and name[0] != "_"]
     tried, without = [], []
     for function in functions:

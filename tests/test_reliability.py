@@ -1,4 +1,4 @@
-"""Krippendorff's alpha against the `krippendorff` package, the published tables, and by hand."""
+"""Krippendorff's alpha vs. the `krippendorff` package, published tables, and by hand."""
 
 import krippendorff
 import numpy as np
@@ -15,14 +15,14 @@ from tests.strategies import tables
 
 @st.composite
 def matrices(draw):
-    """Reliability matrices (U, R) with missing values, and a group for every unit."""
+    """Draw reliability matrices (U, R) with missing values, and a group for every unit."""
     shape = draw(st.tuples(st.integers(0, 12), st.integers(1, 6)))
     values = draw(arrays(np.int32, shape, elements=st.integers(NOT_ASSIGNED, draw(st.integers(NO_OBJECT, 4)))))
     return values, draw(arrays(np.intp, shape[0], elements=st.integers(0, 2)))
 
 
 def second_witness(values):
-    """Alpha of values (U, R) by the `krippendorff` package, with our conventions where it has no answer."""
+    """Compute alpha of values (U, R) by the `krippendorff` package, with our conventions where it has no result."""
     paired = values[(values != NOT_ASSIGNED).sum(axis=1) >= 2]
     given_values = paired[paired != NOT_ASSIGNED]
     if not len(given_values):
@@ -88,7 +88,7 @@ def test_a_thousand_values_and_a_hundred_thousand_units_stay_exact():
 
 @given(tables(limits=True))
 def test_a_cell_says_drawn_seen_or_not_assigned(annotations):
-    units = build_units(annotations, np.arange(len(annotations)))  # every annotation alone
+    units = build_units(annotations, np.arange(len(annotations)))  # each annotation is a unit
     assert units.values.shape == (len(annotations), len(annotations.raters))
     limits = annotations.assigned_categories
     for row in range(len(annotations)):

@@ -1,4 +1,4 @@
-"""Means, whole alphas and intervals of many statistics at once, against plain loops."""
+"""Means, whole alphas and intervals of many statistics at once, vs. plain loops."""
 
 from unittest import mock
 
@@ -21,7 +21,7 @@ STATISTICS, IMAGES = 3, 4
 
 @st.composite
 def units_of_cells(draw):
-    """Values (R = 3) of units, the statistic and image of each, and the cells of all wanted statistics and images."""
+    """Draw values (R = 3) of units, their statistic and image, and cells of all wanted statistics and images."""
     wanted = draw(
         st.lists(st.tuples(st.integers(0, STATISTICS - 1), st.integers(0, IMAGES - 1)), unique=True, max_size=8)
     )
@@ -119,7 +119,7 @@ def test_intervals_below_one_by_hand():
 
 
 def test_of_a_table_no_more_than_chance_is_clear():
-    """p of each by SciPy's t, and the step-up of Benjamini and Hochberg by hand."""
+    """Compare with p-values by SciPy's t, and the step-up of Benjamini and Hochberg by hand."""
     rng = np.random.default_rng(0)
     difference, images = rng.normal(0.1, 0.06, 40), rng.integers(8, 60, 40)
     half = rng.uniform(0.05, 0.15, 40)
@@ -130,7 +130,7 @@ def test_of_a_table_no_more_than_chance_is_clear():
     most = max(level for rank, level in enumerate(known, 1) if level <= 0.05 * rank / len(known))
     found = clear_of_chance(difference, ends, images)
     assert found.tolist() == ((p <= most) & np.isfinite(ends[:, 0])).tolist()
-    assert 0 < found.sum() < (np.abs(difference) > half).sum()  # some intervals without 0 are chance
+    assert 0 < found.sum() < (np.abs(difference) > half).sum()  # some intervals without 0 are due to chance
 
 
 def test_what_a_study_can_find_by_hand():
@@ -143,7 +143,7 @@ def test_what_a_study_can_find_by_hand():
 
 @pytest.mark.parametrize("count", range(5, 60))
 def test_the_interval_of_a_median_lies_between_order_statistics(count):
-    """The k-th from either end holds the median unless fewer than k values lie on that side of it (binomial)."""
+    """The k-th from either end contains the median unless fewer than k values are on that side of it (binomial)."""
     values = np.random.default_rng(count).permutation(np.arange(1.0, count + 1))
     found = median_interval(np.append(values, np.nan))
     if count < 8:
@@ -196,9 +196,9 @@ WAYS = pairwise(
 
 @pytest.mark.parametrize(("dense", "exact", "distinct", "lines", "kept", "sums"), WAYS)
 def test_every_way_to_multiply_is_a_plain_loop(monkeypatch, dense, exact, distinct, lines, kept, sums):
-    """Few distinct images (alike ones are counted together) and many, as full tables and sparse, in both precisions.
+    """Test few distinct images (equal ones are counted together) and many, dense and sparse, in both precisions.
 
-    Lines and sums some at a time and all at once; draws that are kept, and one replicate at a time.
+    Also rows and sums in blocks and at once; cached draws, and one replicate at a time.
     """
     values = {"DENSE": dense, "EXACT": exact, "LINES_AT_ONCE": lines, "KEPT": kept, "SUMS_AT_ONCE": sums}
     for name, value in values.items():
@@ -217,7 +217,7 @@ def test_every_way_to_multiply_is_a_plain_loop(monkeypatch, dense, exact, distin
 
 
 def test_sums_beyond_single_precision_are_exact():
-    # by hand: 99 (2^18 + 1) is odd and above 2^24, which single precision does not hold; that of two lines it does
+    # by hand: 99 (2^18 + 1) is odd and above 2^24, so single precision cannot represent it; that of two rows it can
     with mock.patch.object(resampling, "LINES_AT_ONCE", 2):
         sums = WeightedSums([(np.zeros(99, int), np.arange(99), np.full(99, 262_145))], columns=1, lines=99)
     assert sums.sums(np.ones((99, 1))).tolist() == [[25_952_355]]

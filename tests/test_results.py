@@ -1,4 +1,4 @@
-"""Every result shows itself: text, table, HTML, figures and JSON, whatever the names in the data are."""
+"""Every result displays as text, table, HTML, figures and JSON, with any names in the data."""
 
 import importlib
 import json
@@ -43,7 +43,7 @@ from kalos_core.sparse import check_independence, running_agreement
 from kalos_core.variation import boundary_quality, narrowed_variations, rater_scorecards
 
 NAMES = ("<script>alert(1)</script>", "*_x_*\u202e\x1b[31m\nb", "[a](http://b)" + "y" * 100)
-"""Of raters, classes and labels."""
+"""Names of raters, classes and labels."""
 
 
 # ---- data: small, of three raters and three classes ----
@@ -246,10 +246,10 @@ MAKERS = {
     "Truths": lambda: k.estimate_truths([MASKS, MASKS], "0.5"),
     "Variations": lambda: VARIATIONS,
 }
-"""A result of each class, by its name or by the call or part that makes it."""
+"""Result of each class, by its name or by the call or part that creates it."""
 
 NOT_RESTORED = (Annotations, NoiseModel)
-"""Not restored from their JSON as the others are: a table is read again, a model has a format of its own."""
+"""Exceptions to restoring from JSON: a table is read again, a model has its own format."""
 
 
 @cache
@@ -259,7 +259,7 @@ def made(name):
         return MAKERS[name]()
 
 
-# ---- each kind ----
+# ---- each class ----
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -314,7 +314,7 @@ def check_json(found):
 
 
 def library_classes():
-    """All classes of the library without the bridge and the programs."""
+    """Return all classes of the library without the bridge and the programs."""
     for found in pkgutil.walk_packages(k.__path__, "kalos_core."):
         if not found.name.startswith("kalos_core.fiftyone") and not found.name.endswith("__main__"):
             importlib.import_module(found.name)

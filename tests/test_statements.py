@@ -1,4 +1,4 @@
-"""The few sentences that matter, with the numbers worked out by hand."""
+"""Statements, with numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def plain(said: list[Statement]) -> list[str]:
 
 
 def scene(images: int = 12) -> Annotations:
-    """On each image a cat all see, and what ann and bob call a dog and cid calls a cat."""
+    """Return images with a cat that all see, and an object that ann and bob call a dog and cid a cat."""
     rows = [
         {"image": image, "rater": rater, "category": category, "box": [x, 0, 9, 9]}
         for image in range(images)

@@ -1,4 +1,4 @@
-"""Text from data is made safe in one module: what comes out is read back by parsers that are not ours."""
+"""One module escapes text from data; its output is read back by independent parsers."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PARTS = (
     "===", "<!--", "-->", "]]>", "{{", "\\", "\n", "\t", "\u202e", "\u2066", "\x1b[31m", "\x00", "\ud800", "=1+1", "@x",
     ";=1", "\u00a0", "'", '"', "é", "猫", "\u200d",
 )  # fmt: skip
-"""What Markdown, plotly, HTML, spreadsheets or terminals read something into."""
+"""Text that Markdown, plotly, HTML, spreadsheets or terminals interpret."""
 
 hostile = st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=8).map("".join)
 MARKDOWN = Markdown(extensions=["extra", "sane_lists"])
 
 
 class Read(HTMLParser):
-    """Tags and text of HTML, as Python's own parser reads them."""
+    """Tags and text of HTML, as parsed by Python."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -65,7 +65,7 @@ def in_markdown(text: str) -> Read:
         ("a__b", "a&#95;&#95;b", "a__b"),
         ("https://a.b", "https&#58;//a.b", "https://a.b"),
         ("<i>", "&#60;i&#62;", "<i>"),
-        ("&lt;", "&#38;lt;", "&lt;"),  # a name that is a reference of others is not read as one
+        ("&lt;", "&#38;lt;", "&lt;"),  # a foreign reference in a name is not interpreted
         ("- a", "&#45; a", "- a"),
         ("12. a", "12&#46; a", "12. a"),
         ("evil\u202egpj", "evilgpj", "evilgpj"),
@@ -101,7 +101,7 @@ def test_no_cell_is_a_formula_and_numbers_stay() -> None:
         assert type(csv_cell(value)) is type(cell)
 
 
-# ---- read back by others ----
+# ---- read back by other parsers ----
 
 
 @given(hostile)
@@ -128,13 +128,13 @@ def test_a_cell_of_a_table_in_markdown_stays_in_its_cell(one: str, other: str) -
 
 @given(hostile)
 def test_plotly_finds_no_tag_no_template_and_no_formula(text: str) -> None:
-    """Its pseudo-HTML begins with <, its templates with %{, its formulas stand between $ (its svg_text_utils.js)."""
+    """Its pseudo-HTML begins with <, its templates with %{, its formulas are between $ (its svg_text_utils.js)."""
     assert not set("<>{}%$") & set(shown(text))
 
 
 @given(hostile)
 def test_a_source_in_markdown_shows_the_text(text: str) -> None:
-    """This parser knows fewer escapes than CommonMark, which knows all of ASCII's punctuation (§2.4)."""
+    """This parser supports fewer escapes than CommonMark, which supports all of ASCII's punctuation (§2.4)."""
     reader = Markdown(extensions=["extra"])
     reader.ESCAPED_CHARS = [*"\\`*_{}[]()<>#+!|~&$:-."]
     read = Read(reader.convert(f"- {markdown_source(text, None)}"))
@@ -169,7 +169,7 @@ def test_a_table_is_read_back_without_a_formula(rows: list[tuple[str, float, int
 
 
 def test_no_character_without_a_shape_is_shown() -> None:
-    """By the database of Unicode: controls, halves, and all that steers the direction of text."""
+    """By the Unicode database: controls, surrogates, and everything that controls text direction."""
     letters = "".join(map(chr, [*range(0x20000), *range(0xE0000, 0xE1000)]))  # the rest are ideographs, or private
     left = set(visible(letters))
     steering = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}

@@ -1,4 +1,4 @@
-"""What is installed: a library that does without FiftyOne, and the extra that brings it."""
+"""Installed content: a library that works without FiftyOne, and the extra that adds it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def tracked() -> list[str]:
 
 @pytest.fixture(scope="module")
 def source(tracked: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The unpacked source distribution, made of the files under version control."""
+    """Unpack the source distribution, built from the files under version control."""
     folder = tmp_path_factory.mktemp("source")
     for name in tracked:
         copy = folder / "clone" / name
@@ -74,7 +74,7 @@ def source(tracked: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path
 
 @pytest.fixture(scope="module")
 def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, made of the source distribution as a release makes it."""
+    """Build the wheel from the source distribution, as for a release."""
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet", "--wheel-dir"]
     subprocess.run([*command, str(folder), str(source)], check=True, timeout=300)

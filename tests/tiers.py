@@ -1,4 +1,4 @@
-"""Which tests `make test` runs, and which only `make test-all`: those marked `extended`."""
+"""Tests that `make test` runs, and tests marked `extended`, which only `make test-all` runs."""
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations, product
@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 extended = pytest.mark.extended
-"""Of a test, a class, a module (`pytestmark`) or a `pytest.param`: only `make test-all` (`pytest --all`) runs it."""
+"""Marker of a test, a class, a module (`pytestmark`) or a `pytest.param` for `make test-all` (`pytest --all`)."""
 
 
 def first(values: Iterable[Any], count: int = 1) -> list[Any]:
-    """Parameters of which `make test` runs the first `count`, and `make test-all` all."""
+    """Return parameters; `make test` runs the first `count`, `make test-all` all."""
     return [value if place < count else pytest.param(value, marks=extended) for place, value in enumerate(values)]
 
 
 def pairwise(*axes: Sequence[Any]) -> list[Any]:
-    """Parameters for the full grid of some axes, of which `make test` runs enough for every two values to meet."""
+    """Return the full grid of some axes; `make test` runs enough of it to cover every pair of values."""
     places = list(product(*(range(len(axis)) for axis in axes)))
     open_pairs = {pair for place in places for pair in _pairs(place)}
     chosen = set()
@@ -33,6 +33,6 @@ def pairwise(*axes: Sequence[Any]) -> list[Any]:
 
 
 def _pairs(place: tuple[int, ...]) -> set[tuple[tuple[int, int], ...]]:
-    """Each two axes with their values; of one axis, its value."""
+    """Return every two axes with their values; for one axis, its value."""
     found = list(enumerate(place))
     return set(combinations(found, min(2, len(found))))

@@ -1,1 +1,1 @@
-"""Images out of flat coloured polygons: the parts, the sprites and the backdrops of the demo."""
+"""Images from flat coloured polygons: parts, sprites and backdrops of the demo."""

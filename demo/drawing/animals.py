@@ -1,4 +1,4 @@
-"""Sprites that live: person, dog, sheep, cow, chicken, gull. Metres, facing right."""
+"""Sprites of living things: person, dog, sheep, cow, chicken, gull. Metres, facing right."""
 
 from __future__ import annotations
 

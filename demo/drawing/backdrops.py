@@ -1,4 +1,4 @@
-"""What stands behind the objects and is never labelled: sky, hills, houses, road, field and sea."""
+"""Backdrops behind the objects, which are never labelled: sky, hills, houses, road, field and sea."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _sky(canvas: Canvas, mood: Mood, horizon: float, rng: Rng) -> None:
 
 
 def _cloud(canvas: Canvas, x: float, y: float, scale: float, colour: Colour) -> None:
-    """A flat-bottomed cloud, painted as one shape so that its see-through parts do not add up."""
+    """Paint a flat-bottomed cloud as one shape, so that its transparent parts do not add up."""
     canvas.box(x - 38 * scale, y - 9 * scale, x + 38 * scale, y + 6 * scale, colour, 7 * scale)
     for dx, dy, radius in ((-16, -10, 14), (4, -16, 18), (22, -8, 11)):
         canvas.oval(x + dx * scale, y + dy * scale, radius * scale, radius * scale, colour)
@@ -214,7 +214,7 @@ def _pond(canvas: Canvas, horizon: float, mood: Mood, rng: Rng) -> None:
 
 
 def _tufts(canvas: Canvas, top: float, colour: Colour, rng: Rng) -> None:
-    """Blades of grass and a few flowers, larger the nearer."""
+    """Paint blades of grass and a few flowers, larger if nearer."""
     petals = [WHITE, colour_of("#f5d76e"), colour_of("#f2a6a0")]
     for _ in range(46):
         share = rng.random()

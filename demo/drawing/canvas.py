@@ -1,4 +1,4 @@
-"""An image being painted: flat polygons at three times the size, averaged down at the end."""
+"""Canvas for an image: flat polygons at three times the size, averaged down at the end."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MOODS = tuple(
 
 
 class Canvas:
-    """Paints in pixels of the finished image; `finish` gives the image."""
+    """Canvas in pixels of the final image; `finish` returns the image."""
 
     def __init__(self, size: tuple[int, int]) -> None:
         """Start an empty image of `size` (width, height) pixels."""
@@ -97,6 +97,6 @@ class Canvas:
         self._image.paste(strip.resize((self._image.width, rows)), (0, round(top * OVERSAMPLE)))
 
     def finish(self, mood: Mood) -> Image.Image:
-        """The image at its own size, with the tint of the mood over it."""
+        """Return the image at its final size, tinted by the mood."""
         image = self._image.reduce(OVERSAMPLE)
         return Image.blend(image, Image.new("RGB", image.size, mood.tint), mood.share)

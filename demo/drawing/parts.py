@@ -1,8 +1,8 @@
-"""The pieces every sprite is made of: flat polygons, and what can be done with them.
+"""Parts of sprites: flat polygons, and operations on them.
 
 A sprite is designed in metres, x to the right and y upwards, standing on y = 0 and facing right.
 `place` turns it into pixels of the image (y downwards). The sprite's outline is the union of its
-parts, so what is drawn and what is labelled cannot come apart.
+parts, so that image and labels always match.
 """
 
 from __future__ import annotations

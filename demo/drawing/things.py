@@ -1,4 +1,4 @@
-"""Sprites that stay or float: trees, street furniture, toys and boats. Metres, facing right."""
+"""Sprites of plants and objects: trees, street furniture, toys and boats. Metres, facing right."""
 
 from __future__ import annotations
 

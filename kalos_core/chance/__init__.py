@@ -1,26 +1,28 @@
-"""Agreement beyond chance, 1 - D_o / D_e: counts, distances, observed and expected disagreement, and the coefficients.
+"""Chance-corrected agreement, 1 - D_o / D_e: counts, distances, observed and expected disagreement, coefficients.
 
-Values are a reliability matrix of codes (I, R), -1 where missing, or counts (I, C) of them: `Counts`, `Tally`; `tally`
-checks and reads counts, `tally_unseen` does not look for labels; `tally_of_codes`, `join_tallies`, `number_of_values`.
+Values are a reliability matrix of codes (I, R), with -1 for missing values, or counts (I, C) of them: `Counts`,
+`Tally`. `tally` checks and reads counts, `tally_unseen` skips the check for labels. See also `tally_of_codes`,
+`join_tallies` and `number_of_values`.
 
-How far two categories differ is a `Distance`: `Unequal` for nominal values; `metric_distance` by `METRICS`, for alpha;
-`weight_distance` by `KAPPA_WEIGHTS`, for kappas and AC. It sums itself over the pairs of an item and over all pairs, by
-tables of categories up to `FEW_CATEGORIES`.
+A `Distance` says how far two categories differ: `Unequal` for nominal values, `metric_distance` by `METRICS` for
+alpha, `weight_distance` by `KAPPA_WEIGHTS` for kappas and AC. A distance is summed over the pairs of an item and over
+all pairs, with tables of categories up to `FEW_CATEGORIES`.
 
-`chance_corrected` makes a coefficient of observed disagreement (`Observed`, from `observe` or `observe_counts`) and
-expected disagreement:
+`chance_corrected` computes a coefficient from observed disagreement (`Observed`, from `observe` or
+`observe_counts`) and expected disagreement:
 
-| coefficient | D_o: two values of an item | D_e: two values drawn |
+| coefficient | D_o: two values of an item | D_e: two random values |
 |---|---|---|
 | alpha | `Observed.by_value` | from all values (`expected_of_values`) |
 | Fleiss' kappa | `Observed.by_item` | from `mean_shares` (`Distance.of_all`) |
-| free-marginal kappa | `Observed.by_item` | from all categories alike (`expected_of_categories`) |
-| AC1, AC2 | `Observed.by_item` | by raters who guess (`expected_of_guesses`) |
+| free-marginal kappa | `Observed.by_item` | from all categories equally (`expected_of_categories`) |
+| AC1, AC2 | `Observed.by_item` | from guessing raters (`expected_of_guesses`) |
 | Conger's kappa, Cohen's | `Observed.by_item` | from the shares of each rater (`expected_of_raters`) |
 
-`alpha_of_codes`, `alpha_of_tally`, `conger_of_codes`, `cohen_of_codes` do so. From sums that can be added, of images,
-shards or replicates: `coincidences`, `alpha_of_coincidences`, `alpha_of_sums`, `alpha_of_totals`, `cohen_of_sums`.
-`check_upright` and `refuse_labels` refuse tables that were given the wrong way.
+`alpha_of_codes`, `alpha_of_tally`, `conger_of_codes` and `cohen_of_codes` combine these steps. Functions for sums
+that can be added, over images, shards or replicates: `coincidences`, `alpha_of_coincidences`, `alpha_of_sums`,
+`alpha_of_totals`, `cohen_of_sums`.
+`check_upright` and `refuse_labels` refuse transposed tables and labels given as counts.
 """
 
 from kalos_core.chance.checks import check_upright as check_upright

@@ -1,4 +1,4 @@
-"""Tables that were given the wrong way: raters x items, and labels where counts are meant."""
+"""Checks for transposed tables (raters x items), and for labels given as counts."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from kalos_core.errors import InputError
 from kalos_core.options import checked
 
 FEWEST_ITEMS = 12
-"""A table is not questioned if it has fewer items in the other reading."""
+"""Smallest number of items in the other reading for which a table is checked."""
 
 TELLING = 0.35
-"""A table is refused if alpha is at least this in the other reading, and higher by at least this."""
+"""A table is refused if alpha in the other reading is at least this, and higher by at least this."""
 
 CELLS = 20_000
-"""Of a larger table of counts, rows with this number of cells are looked at."""
+"""Number of cells of a larger table of counts that are checked."""
 
 
 @checked
 def check_upright(codes: NDArray[np.intp], metric: str, levels: NDArray[np.float64]) -> None:
-    """Refuse a table of fewer items than raters that agree only if rows are raters; arguments as of `alpha_of_codes`.
+    """Refuse a table with fewer items than raters that agree only if rows are raters; arguments as in `alpha_of_codes`.
 
     Raises
     ------
     InputError
-        If there are fewer items than raters, at least `FEWEST_ITEMS` raters, and alpha is `TELLING` for the table
-        turned.
+        If there are fewer items than raters, at least `FEWEST_ITEMS` raters, and alpha of the transposed table is at
+        least `TELLING`.
 
     Examples
     --------
@@ -55,7 +55,7 @@ their counts to alpha_of_counts (label_counts(values))
 
 @checked
 def tally(counts: Counts) -> Tally:
-    """The entries of counts that are not zero; a tally stays as it is.
+    """Return the entries of counts that are not zero; a tally is returned as it is.
 
     Parameters
     ----------
@@ -87,14 +87,14 @@ def tally(counts: Counts) -> Tally:
 
 @checked
 def refuse_labels(counts: NDArray[Any]) -> None:
-    """Refuse counts (I, C) that agree only if they are labels, items x raters.
+    """Refuse counts (I, C) that agree only if they are read as labels, items x raters.
 
-    Rows of equal sums are counts of as many raters for each item, and are accepted.
+    Rows with equal sums are counts of equally many raters per item, and are accepted.
 
     Raises
     ------
     InputError
-        If rows have different sums, there are at least `FEWEST_ITEMS` of them, and alpha is `TELLING` for labels.
+        If rows have different sums, there are at least `FEWEST_ITEMS`, and alpha as labels is at least `TELLING`.
 
     Examples
     --------
@@ -128,5 +128,5 @@ fleiss_kappa(label_counts(labels)). If they are counts, pass scipy.sparse.csr_ar
 
 
 def _is_telling(otherwise: float, alpha: float) -> bool:
-    """Whether raters agree in the other reading of a table only; also where this reading has no alpha."""
+    """Return whether raters agree only in the other reading of a table; true also if this reading has no alpha."""
     return otherwise >= TELLING and not otherwise - alpha < TELLING

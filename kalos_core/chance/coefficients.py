@@ -27,7 +27,7 @@ from kalos_core.options import checked
 def alpha_of_sums(
     pairable: NDArray[np.float64], agreeing: NDArray[np.float64], squares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Krippendorff's alpha for nominal values from sums over units (Krippendorff 2004, §11.3; KαLOS Eq. 8).
+    """Compute Krippendorff's alpha for nominal values from sums over units (Krippendorff 2004, §11.3; KαLOS Eq. 8).
 
     With n pairable values, D_o = (n - sum o_cc) / n and D_e = (n² - sum n_c²) / (n (n - 1)).
 
@@ -43,13 +43,13 @@ def alpha_of_sums(
     Returns
     -------
     (G,) float64, at most 1
-        1 where all values are equal (nothing could disagree: Krippendorff leaves 0 / 0, KαLOS says agreement);
-        NaN where nothing is pairable.
+        1 if all values are equal (no disagreement possible: Krippendorff leaves 0 / 0, KαLOS defines agreement);
+        NaN if nothing is pairable.
 
     Examples
     --------
-    Two units of two raters, one agreed and one where the second saw nothing: values 0 0 | 0 -1, so n = 4,
-    o_00 = 2 and n_c = 3, 1: D_o = 2 / 4, D_e = (16 - 10) / 12.
+    Two units of two raters: one agreed, and one that the second rater did not annotate. Values are 0 0 | 0 -1, so
+    n = 4, o_00 = 2 and n_c = 3, 1: D_o = 2 / 4, D_e = (16 - 10) / 12.
 
     >>> alpha_of_sums(np.array([4.0, 2.0, 0.0]), np.array([2.0, 2.0, 0.0]), np.array([10.0, 4.0, 0.0])).tolist()
     [0.0, 1.0, nan]
@@ -64,19 +64,19 @@ def alpha_of_sums(
 def alpha_of_totals(
     apart: float | NDArray[np.float64], totals: NDArray[np.float64], distance: Distance
 ) -> NDArray[np.float64]:
-    """Krippendorff's alpha of any metric, 1 - D_o / D_e with D_o = `apart` / n.
+    """Compute Krippendorff's alpha for any metric, 1 - D_o / D_e with D_o = `apart` / n.
 
     Parameters
     ----------
     apart : (...) float
-        Sum over items of the distances of ordered pairs of their m values, divided by m - 1.
+        Sum over items of the distances between ordered pairs of their m values, divided by m - 1.
     totals : (..., K) float
         n_c; n is their sum.
 
     Returns
     -------
     (...) float64, at most 1
-        1 where all pairable values are equal; NaN where nothing is pairable.
+        1 if all pairable values are equal; NaN if nothing is pairable.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def alpha_of_totals(
 
 @checked
 def alpha_of_codes(codes: NDArray[np.intp], metric: str, levels: NDArray[np.float64]) -> float:
-    """Krippendorff's alpha of a reliability matrix.
+    """Compute Krippendorff's alpha of a reliability matrix.
 
     Parameters
     ----------
@@ -103,7 +103,8 @@ def alpha_of_codes(codes: NDArray[np.intp], metric: str, levels: NDArray[np.floa
 
     Examples
     --------
-    Values 1 1 | 2 4. Squared differences of the pairs of all four sum to 24, of those of an item to 4: 1 - 3 · 4 / 24.
+    Values 1 1 | 2 4. Squared differences sum to 24 over the pairs of all four, and to 4 over pairs within items:
+    1 - 3 · 4 / 24.
 
     >>> alpha_of_codes(np.array([[0, 0], [1, 2]]), "interval", np.array([1.0, 2.0, 4.0]))
     0.5
@@ -118,7 +119,7 @@ def alpha_of_codes(codes: NDArray[np.intp], metric: str, levels: NDArray[np.floa
 
 @checked
 def alpha_of_coincidences(found: NDArray[np.float64], metric: str, levels: NDArray[np.float64]) -> float:
-    """Krippendorff's alpha of a coincidence matrix (K, K).
+    """Compute Krippendorff's alpha of a coincidence matrix (K, K).
 
     Examples
     --------
@@ -132,7 +133,7 @@ def alpha_of_coincidences(found: NDArray[np.float64], metric: str, levels: NDArr
 
 @checked
 def alpha_of_tally(found: Tally, metric: str, levels: NDArray[np.float64]) -> float:
-    """Krippendorff's alpha of counts; arguments as of `alpha_of_codes`."""
+    """Compute Krippendorff's alpha of counts; arguments as in `alpha_of_codes`."""
     totals = pairable_counts(found)
     distance = metric_distance(metric, levels, totals)
     return float(alpha_of_totals(observe_counts(found, distance).by_value, totals, distance))
@@ -140,7 +141,7 @@ def alpha_of_tally(found: Tally, metric: str, levels: NDArray[np.float64]) -> fl
 
 @checked
 def conger_of_codes(codes: NDArray[np.intp], categories: int, distance: Distance) -> float:
-    """Conger's kappa of codes (I, R).
+    """Compute Conger's kappa of codes (I, R).
 
     Examples
     --------
@@ -156,7 +157,7 @@ def conger_of_codes(codes: NDArray[np.intp], categories: int, distance: Distance
 
 @checked
 def cohen_of_codes(one: NDArray[np.intp], other: NDArray[np.intp], categories: int, distance: Distance) -> float:
-    """Cohen's kappa of codes (I,) of two raters: Conger's over the items that both labelled.
+    """Compute Cohen's kappa of codes (I,) of two raters: Conger's kappa over the items that both labelled.
 
     Examples
     --------
@@ -179,18 +180,18 @@ def cohen_of_sums(
     products: NDArray[np.float64],
     if_none_expected: float = np.nan,
 ) -> NDArray[np.float64]:
-    """Cohen's kappa (1960) from sums over the items that two raters both labelled.
+    """Compute Cohen's kappa (1960) from sums over the items that two raters both labelled.
 
     Parameters
     ----------
     items : (...) whole numbers
-        How many there are.
+        Number of items.
     same : (...) whole numbers
-        How many of them got the same category from both.
+        Number of items with the same category from both raters.
     products : (...) whole numbers
-        Sum over categories of how often the one chose it times how often the other did.
+        Sum over categories of the product of how often each rater chose the category.
     if_none_expected : float
-        As of `chance_corrected`: both chose one and the same category throughout.
+        As in `chance_corrected`, for raters who both chose one and the same category throughout.
 
     Examples
     --------

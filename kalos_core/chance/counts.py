@@ -1,4 +1,4 @@
-"""Counts of annotations, items by categories, as the entries that are not zero."""
+"""Counts of annotations, items by categories, stored as their nonzero entries."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from kalos_core.errors import InputError
 from kalos_core.options import checked
 
 ITEMS_AT_ONCE = 512
-"""Rows of dense counts that are searched at once, so that intermediate results stay in cache."""
+"""Rows of dense counts searched at once, so that intermediate results stay in the cache."""
 
 PAIRS_AT_ONCE = 1 << 20
-"""Pairs of entries that are compared at once."""
+"""Pairs of entries compared at once."""
 
 WORTH_THREADS = 10_000_000
-"""Dense counts of so many cells are searched in several threads."""
+"""Dense counts with at least this many cells are searched in several threads."""
 
 HINT = (
     "labels, items x raters, go to nominal_alpha(labels), and into counts by label_counts(labels), such as "
     "fleiss_kappa(label_counts(labels))"
 )
-"""How to pass labels."""
+"""Hint on how to pass labels."""
 
 MOST = 100_000_000
-"""Annotations of an item in one category, at most: their pairs still fit a whole number."""
+"""Maximum number of annotations of an item in one category; their pairs still fit into a whole number."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Counts (I, C) as M entries that are not zero, and the sums that every coefficient needs.
+    """Counts (I, C) as M nonzero entries, and the sums that every coefficient needs.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Tally:
     items, categories : int
         I and C.
     times : (I,) int
-        How many items a row of the counts stands for: those with equal counts may share one. One each unless given.
+        Number of items that a row of the counts stands for (items with equal counts can share a row); 1 by default.
 
     Examples
     --------
@@ -75,37 +75,37 @@ class Tally:
 
     @cached_property
     def agreeing(self) -> NDArray[np.int64]:
-        """(I,) ordered pairs of annotations that agree, sum over categories of n_c (n_c - 1)."""
+        """(I,) ordered pairs of annotations that agree: sum over categories of n_c (n_c - 1)."""
         return total(self.item, self.count * (self.count - 1), self.items).astype(np.int64)
 
     @cached_property
     def usable(self) -> NDArray[np.bool_]:
-        """(I,) items with at least two annotations, on which agreement is defined."""
+        """(I,) whether an item has at least two annotations, so that agreement is defined."""
         return self.annotations >= 2
 
     @cached_property
     def item_agreement(self) -> NDArray[np.float64]:
-        """(I,) probability that two annotations of an item agree (Eq. 7); NaN below two."""
+        """(I,) probability that two annotations of an item agree (Eq. 7); NaN with fewer than two."""
         pairs = self.annotations * (self.annotations - 1)
         return divide(self.agreeing, pairs)
 
     @cached_property
     def category_totals(self) -> NDArray[np.float64]:
-        """(C,) annotations of each category, over all items."""
+        """(C,) number of annotations of each category, over all items."""
         return total(self.category, self.count * self.times[self.item], self.categories)
 
 
 Counts: TypeAlias = "ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix | Tally"
-"""(I, C) how many raters put each item into each category, or their `Tally`."""
+"""(I, C) number of raters that put each item into each category, or their `Tally`."""
 
 
 @checked
 def tally_unseen(counts: Counts) -> Tally:
-    """`tally` without the check for labels."""
+    """Read counts like `tally`, without the check for labels."""
     if isinstance(counts, Tally):
         return counts
     item, category, count, (items, categories) = _entries(counts)
-    wrong = np.flatnonzero(~((count >= 0) & (count <= MOST)) | (count != np.rint(count)))  # NaN is neither
+    wrong = np.flatnonzero(~((count >= 0) & (count <= MOST)) | (count != np.rint(count)))  # NaN fails both comparisons
     if len(wrong):
         first = wrong[0]
         index = f"item {item[first]}, category {category[first]}"
@@ -117,7 +117,7 @@ def tally_unseen(counts: Counts) -> Tally:
 
 @checked
 def join_tallies(parts: Sequence[Tally]) -> Tally:
-    """The counts of different items in the same categories, one after the other.
+    """Join the counts of different items in the same categories.
 
     Examples
     --------
@@ -135,9 +135,9 @@ def join_tallies(parts: Sequence[Tally]) -> Tally:
 
 @checked
 def tally_of_codes(codes: NDArray[np.intp], categories: int | None = None) -> Tally:
-    """How many raters gave each item each category, of codes (I, R) that are -1 where missing.
+    """Count how many raters gave each item each category, from codes (I, R), with -1 for missing values.
 
-    `categories` is K, by default as many as the codes need.
+    `categories` is K; by default the smallest number that the codes need.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def tally_of_codes(codes: NDArray[np.intp], categories: int | None = None) -> Ta
 
 
 def entry_pairs(found: Tally) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Ordered pairs of entries of the same item, an entry with itself included; about `PAIRS_AT_ONCE` at a time.
+    """Yield ordered pairs of entries of the same item, including each with itself; about `PAIRS_AT_ONCE` at a time.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def _entries(
             raise InputError(f"counts: expected items x categories, got shape {given.shape}")
         given = given.tocsr()
         if not given.has_canonical_format:
-            given = given.copy()  # the caller's own matrix stays as it is
+            given = given.copy()  # do not change the caller's matrix
             given.sum_duplicates()
         item = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
         return item, given.indices.astype(np.intp), given.data, given.shape
@@ -203,7 +203,7 @@ def _entries(
     if dense.size < WORTH_THREADS:
         found = list(map(search, starts))
     else:
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # NumPy releases the interpreter
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # NumPy releases the GIL
             found = list(pool.map(search, starts))
     index = np.concatenate([np.zeros(0, np.intp), *found])
     item, category = index // max(width, 1), index % max(width, 1)

@@ -1,4 +1,4 @@
-"""Observed and expected disagreement of values, and 1 - D_o / D_e.
+"""Observed and expected disagreement of values, and the coefficient 1 - D_o / D_e.
 
 Letters used in shapes: I items, R raters, K categories. Codes of categories are 0 to K - 1; -1 is a missing value.
 """
@@ -19,28 +19,28 @@ from kalos_core.chance.distances import ITEMS_AT_ONCE, Distance, number_of_value
 from kalos_core.options import checked
 
 CROSSED_AT_ONCE = 1 << 15
-"""Items whose values are crossed at once."""
+"""Items crossed at once."""
 
 MANY_VALUES = 1 << 16
-"""Numbers of values of an item up to this are looked up, larger ones sorted."""
+"""Up to this maximum, numbers of values per item are looked up; above, they are sorted."""
 
 
 @checked
 def chance_corrected(observed: ArrayLike, expected: ArrayLike, if_none_expected: float = np.nan) -> NDArray[np.float64]:
-    """Agreement beyond chance, 1 - D_o / D_e: every coefficient of the library is one.
+    """Compute chance-corrected agreement, 1 - D_o / D_e; every coefficient of the library has this form.
 
     Parameters
     ----------
     observed, expected : (...) float
-        Disagreement as observed, and as expected by chance.
+        Observed disagreement, and disagreement expected by chance.
     if_none_expected : float
-        The coefficient where D_e is 0: nothing could disagree, and the quotient is 0 / 0. Alpha says 1 there (KαLOS;
-        Krippendorff leaves it open), kappas and AC are undefined.
+        Coefficient if D_e is 0, so that disagreement is impossible and the quotient is 0 / 0. It is 1 for alpha (KαLOS;
+        Krippendorff leaves it open); kappas and AC are undefined.
 
     Returns
     -------
     (...) float64, at most 1
-        NaN where `expected` is.
+        NaN where `expected` is NaN.
 
     Examples
     --------
@@ -59,17 +59,17 @@ def chance_corrected(observed: ArrayLike, expected: ArrayLike, if_none_expected:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Disagreement within items with at least two values, summed over items with the same number of values.
+    """Observed disagreement within items with at least two values, summed over items with equally many values.
 
     Parameters
     ----------
     number : (L,) int, at least 2
-        m: how many values an item has.
+        m: number of values of an item.
     apart : (L,) float64
-        Sum over ordered pairs of values of each item with so many of their distance. Whole numbers for nominal values,
-        so that results are the same to the last bit in any order of items.
+        Sum of the distances between ordered pairs of values, over items with that many values. For nominal values,
+        these are whole numbers, so that results are identical in any order of items.
     items : int
-        How many items there are.
+        Number of items.
 
     Examples
     --------
@@ -87,22 +87,22 @@ class Observed:
 
     @property
     def by_value(self) -> float:
-        """Sum over items of m times the mean distance of two values: D_o of alpha is its n-th part."""
+        """Sum over items of m times the mean distance between two values; D_o of alpha is this divided by n."""
         return float((self.apart / (self.number - 1)).sum())
 
     @property
     def by_item(self) -> float:
-        """D_o of kappas and AC: mean distance of two values of an item, items counting alike; NaN of none."""
+        """D_o of kappas and AC: mean distance between two values of an item, weighted equally by item; NaN if empty."""
         return float((self.apart / (self.number * (self.number - 1))).sum() / (self.items or np.nan))
 
 
 @checked
 def observe(codes: NDArray[np.intp], distance: Distance) -> Observed:
-    """Observed disagreement of a reliability matrix, codes (I, R)."""
+    """Compute the observed disagreement of a reliability matrix, codes (I, R)."""
     size = codes.shape[1] + 1
     items, apart = 0, np.zeros(size)
     for start in range(0, len(codes), ITEMS_AT_ONCE):
-        columns = np.ascontiguousarray(codes[start : start + ITEMS_AT_ONCE].T)  # a row a rater, quick to go through
+        columns = np.ascontiguousarray(codes[start : start + ITEMS_AT_ONCE].T)  # one row per rater, for fast iteration
         number = number_of_values(columns)
         items += int(np.count_nonzero(number >= 2))
         apart += total(number, distance.of_raters(columns), size)
@@ -111,7 +111,7 @@ def observe(codes: NDArray[np.intp], distance: Distance) -> Observed:
 
 @checked
 def observe_counts(found: Tally, distance: Distance) -> Observed:
-    """Observed disagreement of counts of values.
+    """Compute the observed disagreement of counts of values.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def observe_counts(found: Tally, distance: Distance) -> Observed:
 
 
 def pairable_values(codes: NDArray[np.intp], categories: int) -> NDArray[np.float64]:
-    """(K,) n_c of codes (I, R): how often each category occurs in items with at least two values.
+    """Count (K,) n_c in codes (I, R): how often each category occurs in items with at least two values.
 
     Examples
     --------
@@ -142,22 +142,22 @@ def pairable_values(codes: NDArray[np.intp], categories: int) -> NDArray[np.floa
     for start in range(0, len(codes), ITEMS_AT_ONCE):
         columns = np.ascontiguousarray(codes[start : start + ITEMS_AT_ONCE].T)
         alone = columns[:, number_of_values(columns) == 1].max(axis=0, initial=-1)
-        totals += np.bincount(columns.ravel() + 1, minlength=categories + 1)[1:]  # missing values come first
+        totals += np.bincount(columns.ravel() + 1, minlength=categories + 1)[1:]  # missing values are counted first
         totals -= np.bincount(alone, minlength=categories)
     return totals
 
 
 def pairable_counts(found: Tally) -> NDArray[np.float64]:
-    """(K,) n_c of counts: how often each category occurs in items with at least two values."""
+    """Count (K,) n_c in counts: how often each category occurs in items with at least two values."""
     return total(found.category, found.count * (found.times * found.usable)[found.item], found.categories)
 
 
 @checked
 def coincidences(found: Tally, group: NDArray[np.intp], groups: int) -> scipy.sparse.csr_array:
-    """(G, K * K) coincidences o_ck of the items of each group (I,), a matrix (K, K) in each row.
+    """Compute (G, K * K) coincidences o_ck of the items of each group (I,), one flattened matrix (K, K) per row.
 
-    o_ck is how often two categories coincide in an item, each item counting as its m values do. Coincidences of groups
-    can be added, and alpha by every metric follows from them.
+    o_ck counts how often two categories coincide in an item; each item is weighted by its m values. Coincidences of
+    groups can be added, and alpha for any metric can be computed from them.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def coincidences(found: Tally, group: NDArray[np.intp], groups: int) -> scipy.sp
 
 
 def crossed_coincidences(codes: NDArray[np.intp], categories: int) -> NDArray[np.float64]:
-    """(K, K) coincidences of codes (I, R), from the crossed values of every two raters: for few of both.
+    """Compute (K, K) coincidences of codes (I, R) by crossing the values of every two raters; fast for few of both.
 
     Takes two thirds of the time of `observe` with `pairable_values` for five raters and categories.
 
@@ -204,7 +204,7 @@ def crossed_coincidences(codes: NDArray[np.intp], categories: int) -> NDArray[np
 
 @checked
 def expected_of_values(totals: NDArray[Any], distance: Distance) -> NDArray[np.float64]:
-    """D_e of alpha: mean distance of two different values of all, `totals` (..., K); NaN below two values.
+    """Compute D_e of alpha: mean distance between two of all values, `totals` (..., K); NaN with fewer than two values.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def expected_of_values(totals: NDArray[Any], distance: Distance) -> NDArray[np.f
 
 @checked
 def expected_of_categories(categories: ArrayLike) -> NDArray[np.float64]:
-    """D_e of free-marginal kappa: of values drawn from K categories alike, 1 - 1 / K.
+    """Compute D_e of free-marginal kappa: for values drawn uniformly from K categories, 1 - 1 / K.
 
     Examples
     --------
@@ -230,10 +230,10 @@ def expected_of_categories(categories: ArrayLike) -> NDArray[np.float64]:
 
 @checked
 def expected_of_guesses(share: NDArray[np.float64], distance: Distance) -> NDArray[np.float64]:
-    """D_e of Gwet's AC: as of raters who guess only where they are uncertain, from shares (..., K).
+    """Compute D_e of Gwet's AC, for raters who guess only if they are uncertain, from shares (..., K).
 
-    1 - T sum p_c (1 - p_c) / (K (K - 1)), T the sum of the weights 1 - distance of every two categories; 0 for a single
-    category.
+    1 - T sum p_c (1 - p_c) / (K (K - 1)), where T is the sum of the weights 1 - distance over every two categories;
+    0 for a single category.
 
     Examples
     --------
@@ -250,17 +250,17 @@ def expected_of_guesses(share: NDArray[np.float64], distance: Distance) -> NDArr
 
 @checked
 def expected_of_raters(counts: NDArray[Any], distance: Distance) -> NDArray[np.float64]:
-    """D_e of Conger's kappa, and Cohen's: mean over pairs of raters of the distance of a value drawn from each.
+    """Compute D_e of Conger's and Cohen's kappa: mean distance between random values of two raters.
 
     Parameters
     ----------
     counts : (..., R, K)
-        How often each rater gave each category; raters without values are left out.
+        Number of times each rater gave each category; raters without values are left out.
 
     Returns
     -------
     (...) float64
-        NaN below two raters.
+        NaN with fewer than two raters.
 
     Examples
     --------
@@ -277,7 +277,7 @@ def expected_of_raters(counts: NDArray[Any], distance: Distance) -> NDArray[np.f
 
 @checked
 def mean_shares(found: Tally) -> NDArray[np.float64]:
-    """(K,) mean over items with a value of the share of each category in it."""
+    """Compute (K,) the mean share of each category in an item, over items with a value."""
     share = found.count / found.annotations[found.item] * found.times[found.item]
     labelled = found.times[found.annotations > 0].sum()
     return np.asarray(total(found.category, share, found.categories) / max(labelled, 1))

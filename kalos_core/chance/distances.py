@@ -1,4 +1,4 @@
-"""Distances between categories: the difference functions of alpha, the weights of kappas, and their sums over values.
+"""Distances between categories: difference functions of alpha, weights of kappas, and their sums over values.
 
 Letters used in shapes: I items, R raters, K categories. Codes of categories are 0 to K - 1; -1 is a missing value.
 """
@@ -23,7 +23,7 @@ METRICS = {
     "interval": "the difference of two numbers",
     "ratio": "the difference of two numbers of at least 0, relative to their sum",
 }
-"""Level of measurement -> what makes two grades differ (Krippendorff 2011, section D)."""
+"""Level of measurement -> difference between two grades (Krippendorff 2011, section D)."""
 
 KAPPA_WEIGHTS = {
     "linear": "1 - d / d_max, d the difference of two grades",
@@ -36,19 +36,19 @@ KAPPA_WEIGHTS = {
     "circular": "1 - sin²(π d / (d_max + 1)) over its greatest value: the last grade is next to the first",
     "bipolar": "1 - d² / ((x + y - 2 least) (2 greatest - x - y)) over its greatest value",
 }
-"""Weight by name -> how far two grades agree (Cohen 1968; Fleiss & Cohen 1973; Gwet 2014, §3.5)."""
+"""Name of the weight -> agreement of two grades (Cohen 1968; Fleiss & Cohen 1973; Gwet 2014, §3.5)."""
 
 FEW_RATERS = 12
-"""Up to this number of raters, comparing every two of them is faster than counting the values of each item."""
+"""Up to this number of raters, comparing every two raters is faster than counting the values of each item."""
 
 FEW_CATEGORIES = 64
-"""Up to this number of categories, tables of all of them are faster than pairs of those that occur."""
+"""Up to this number of categories, full tables are faster than pairs of categories that occur."""
 
 ITEMS_AT_ONCE = 8192
-"""Items whose values are compared at once, so that intermediate results stay in cache."""
+"""Items whose values are compared at once, so that intermediate results stay in the cache."""
 
 ROWS_AT_ONCE = 64
-"""Categories that are compared with all others at once."""
+"""Categories compared with all others at once."""
 
 ALMOST_ZERO = 1e-300
 """Replaces a level of 0 in ratios: its ratio distance is 0 to itself and 1 to all other levels."""
@@ -59,7 +59,7 @@ Between: TypeAlias = "Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.
 
 
 class Distance:
-    """Distance of two categories, and its sums over ordered pairs of values.
+    """Distance between two categories, and its sums over ordered pairs of values.
 
     The sums are faster for distances with a closed form: `Unequal` and `SquaredDifference`.
 
@@ -73,12 +73,12 @@ class Distance:
         self.between = between
 
     def matrix(self, categories: int) -> NDArray[np.float64]:
-        """(K, K) distance of every two categories."""
+        """Return (K, K) the distance between every two categories."""
         each = np.arange(categories)
         return self.between(each[:, None], each[None])
 
     def of_items(self, found: Tally) -> NDArray[np.float64]:
-        """(I,) sum over ordered pairs of values of each item.
+        """Return (I,) the sum over ordered pairs of values of each item.
 
         Examples
         --------
@@ -96,7 +96,7 @@ class Distance:
         return sums
 
     def _by_table(self, found: Tally) -> NDArray[np.float64]:
-        """`of_items` from dense counts of some items at a time."""
+        """Compute `of_items` from blocks of dense counts."""
         order = np.argsort(found.item, kind="stable")
         item, sums = found.item[order], np.zeros(found.items)
         for start in range(0, found.items, ITEMS_AT_ONCE):
@@ -110,7 +110,7 @@ class Distance:
         return np.asarray(np.einsum("ic,ic->i", counts @ self.matrix(counts.shape[1]), counts))
 
     def of_raters(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
-        """(I,) sum over ordered pairs of values of each item, from the codes (R, I) that the raters gave.
+        """Return (I,) the sum over ordered pairs of values of each item, from codes (R, I) by rater.
 
         Examples
         --------
@@ -137,7 +137,7 @@ class Distance:
         return 2 * sums
 
     def of_all(self, totals: NDArray[Any]) -> NDArray[np.float64]:
-        """(...,) sum over ordered pairs of all values, of which each category has `totals` (..., K).
+        """Return (...,) the sum over ordered pairs of all values, given `totals` (..., K) of each category.
 
         Examples
         --------
@@ -148,7 +148,7 @@ class Distance:
         """
         used = np.flatnonzero(totals.any(axis=tuple(range(totals.ndim - 1))))
         amount, found = totals[..., used], np.zeros(totals.shape[:-1])
-        for start in range(0, len(used), ROWS_AT_ONCE):  # each two categories once: distances are symmetric
+        for start in range(0, len(used), ROWS_AT_ONCE):  # every two categories once, because distances are symmetric
             own, later = amount[..., start : start + ROWS_AT_ONCE], amount[..., start:].astype(np.float64)
             later[..., own.shape[-1] :] *= 2
             apart = self.between(used[start : start + ROWS_AT_ONCE, None], used[None, start:])
@@ -163,44 +163,44 @@ class Unequal(Distance):
         super().__init__(lambda one, other: np.asarray(one != other, dtype=np.float64))
 
     def of_items(self, found: Tally) -> NDArray[np.float64]:
-        """(I,) as `Distance.of_items`."""
+        """Return (I,) as `Distance.of_items`."""
         return np.asarray(found.annotations * (found.annotations - 1) - found.agreeing, dtype=np.float64)
 
     def of_raters(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
-        """(I,) as `Distance.of_raters`."""
+        """Return (I,) as `Distance.of_raters`."""
         number = number_of_values(columns)
         missing = len(columns) - number
-        agreeing = _agreeing(columns) - missing * (missing - 1)  # missing values are equal, too
+        agreeing = _agreeing(columns) - missing * (missing - 1)  # missing values are equal to each other, too
         return (number * (number - 1) - agreeing).astype(np.float64)
 
     def of_all(self, totals: NDArray[Any]) -> NDArray[np.float64]:
-        """(...,) as `Distance.of_all`."""
+        """Return (...,) as `Distance.of_all`."""
         return np.asarray(totals.sum(axis=-1) ** 2 - (totals**2).sum(axis=-1), dtype=np.float64)
 
 
 @checked
 def number_of_values(columns: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(I,) m: how many values each item has, of codes (R, I)."""
+    """Count (I,) m: the number of values of each item, from codes (R, I)."""
     complete = columns.min(initial=0) >= 0
     return np.full(columns.shape[1], len(columns)) if complete else (columns >= 0).sum(axis=0)
 
 
 def _agreeing(columns: NDArray[np.intp]) -> NDArray[np.int64]:
-    """(I,) ordered pairs of raters with equal codes (R, I)."""
+    """Count (I,) ordered pairs of raters with equal codes (R, I)."""
     if len(columns) <= FEW_RATERS:
-        few = np.zeros(columns.shape[1], np.uint8)  # small numbers are quick to add
+        few = np.zeros(columns.shape[1], np.uint8)  # small integers are fast to add
         for first, second in combinations(columns, 2):
             few += first == second
         return 2 * few.astype(np.int64)
     run, same = np.zeros((2, columns.shape[1]), np.int64)
-    for lower, upper in pairwise(np.sort(columns, axis=0)):  # equal values next to each other
+    for lower, upper in pairwise(np.sort(columns, axis=0)):  # equal values are adjacent
         run = np.where(lower == upper, run + 1, 0)
         same += run
     return 2 * same
 
 
 class SquaredDifference(Distance):
-    """Squared difference of the places of categories.
+    """Squared difference of the positions of categories.
 
     Parameters
     ----------
@@ -220,13 +220,13 @@ class SquaredDifference(Distance):
         self.place = place
 
     def of_items(self, found: Tally) -> NDArray[np.float64]:
-        """(I,) as `Distance.of_items`."""
+        """Return (I,) as `Distance.of_items`."""
         there, often = self.place[found.category], found.count
         mean = total(found.item, often * there, found.items) / np.maximum(found.annotations, 1)
         return 2 * found.annotations * total(found.item, often * (there - mean[found.item]) ** 2, found.items)
 
     def of_raters(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
-        """(I,) as `Distance.of_raters`."""
+        """Return (I,) as `Distance.of_raters`."""
         number = number_of_values(columns)
         there = np.append(self.place, 0.0)[columns]
         there -= there.sum(axis=0) / np.maximum(number, 1)
@@ -234,7 +234,7 @@ class SquaredDifference(Distance):
         return np.asarray(2 * number * np.einsum("ri,ri->i", there, there))
 
     def of_all(self, totals: NDArray[Any]) -> NDArray[np.float64]:
-        """(...,) as `Distance.of_all`."""
+        """Return (...,) as `Distance.of_all`."""
         n = totals.sum(axis=-1)
         mean = (totals @ self.place) / np.where(n > 0, n, 1)
         found = 2 * n * (totals * (self.place - mean[..., None]) ** 2).sum(axis=-1)
@@ -242,7 +242,7 @@ class SquaredDifference(Distance):
 
 
 def _ratio(levels: NDArray[np.float64]) -> Distance:
-    """Squared difference of two levels relative to their sum, 0 between two zeros."""
+    """Return the squared difference of two levels relative to their sum; 0 between two zeros."""
     scaled = np.maximum(levels / (levels.max(initial=0) or 1), ALMOST_ZERO)
 
     def between(one: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -256,17 +256,17 @@ def _ratio(levels: NDArray[np.float64]) -> Distance:
 
 @checked
 def metric_distance(metric: str, levels: NDArray[np.float64], totals: NDArray[Any]) -> Distance:
-    """Krippendorff's difference function of a level of measurement (2011, section D).
+    """Return Krippendorff's difference function for a level of measurement (2011, section D).
 
-    Ordinal is the squared difference of mean ranks among all pairable values: all grades from c to k, less half of
-    those that are c or k.
+    For "ordinal", this is the squared difference of mean ranks among all pairable values: all values from c to k,
+    minus half of those that are c or k.
 
     Parameters
     ----------
     metric : name in `METRICS`
     levels : (K,) float64, ascending
     totals : (K,) float
-        How many pairable values each grade has; for "ordinal".
+        Number of pairable values of each grade; for "ordinal".
 
     Examples
     --------
@@ -284,18 +284,18 @@ def metric_distance(metric: str, levels: NDArray[np.float64], totals: NDArray[An
         return SquaredDifference(np.cumsum(totals) - totals / 2)
     apart = levels - levels[:1]
     power = np.frexp(apart.max(initial=0))[1]
-    return SquaredDifference(np.ldexp(apart, -power))  # squares fit, and whole numbers stay exact
+    return SquaredDifference(np.ldexp(apart, -power))  # squares do not overflow, and whole numbers stay exact
 
 
 @checked
 def weight_distance(weights: str | ArrayLike, levels: NDArray[np.float64]) -> Distance:
-    """Distance of grades from weights of a kappa: 1 - weight, from 0 to 1.
+    """Return the distance between grades for the weights of a kappa: 1 - weight, from 0 to 1.
 
     Parameters
     ----------
     weights : name in `KAPPA_WEIGHTS`, or (K, K) numbers
     levels : (K,) float, ascending
-        Of grades without numbers their positions.
+        Positions, if grades are not numbers.
 
     Examples
     --------
@@ -311,8 +311,8 @@ def weight_distance(weights: str | ArrayLike, levels: NDArray[np.float64]) -> Di
     table, size = as_floats(weights, "weights"), len(levels)
     if table.shape != (size, size):
         raise InputError(
-            f"weights: expected a table of {size} x {size}, as there are so many grades, got shape {table.shape}; "
-            "order=[...] names all grades of which some do not occur"
+            f"weights: expected a table of {size} x {size}, one row and column per grade, got shape {table.shape}; "
+            "pass order=[...] with all grades if some do not occur"
         )
     if not (((table >= 0) & (table <= 1)).all() and (table == table.T).all() and (np.diag(table) == 1).all()):
         raise InputError("weights: expected agreement from 0 to 1, symmetric, 1 on the diagonal, got other numbers")
@@ -320,7 +320,7 @@ def weight_distance(weights: str | ArrayLike, levels: NDArray[np.float64]) -> Di
 
 
 def _of_form(form: str, levels: NDArray[np.float64]) -> Distance:
-    """Distances of the name of a weight, from 0 to 1."""
+    """Return the distance for a named weight, from 0 to 1."""
     place, least, greatest = _from_0_to_1(levels), levels.min(initial=np.inf), levels.max(initial=-np.inf)
     if form == "quadratic":
         return SquaredDifference(place)

@@ -1,23 +1,22 @@
-"""Which annotations of different raters mean the same thing: pairs in, a unit for every annotation out.
+"""Correspondence of annotations: from pairs of annotations of different raters to a unit for every annotation.
 
-Every solver is invariant to the order of raters, annotations and images: candidates stand in one strict order, by
-cost, then similarity, and where both are equal by the geometry of the two shapes, class, rater name and last the
-source's id.
+Every solver is invariant to the order of raters, annotations and images. Candidates are sorted in a strict order:
+by cost, then similarity. Ties are broken by the geometry of the two shapes, class, rater name and the source's id.
 
 =========  =================================================================  ====================================
 solver     joins                                                              two annotations of a unit
 =========  =================================================================  ====================================
 `greedy`   the best pair first, if its clusters share no rater                are linked by a chain of candidates
-`shm`      one rater after the other, the most pairs first                    are linked by a chain of candidates
+`shm`      one rater after another, with as many pairs as possible            are linked by a chain of candidates
 `ahc`      the two clusters whose worst pair is best                          are a candidate
-`mgm`      what makes the sum over all pairs small (optional library)         are a candidate
+`mgm`      pairs with a small sum of costs over units (optional library)      are a candidate
 =========  =================================================================  ====================================
 
-* the units: `correspond`
+* units: `correspond`
 * solvers: `SOLVERS`, `usable_solvers`, `Solver`, `greedy`, `shm`, `shm_by_name`, `ahc`, `mgm`
 * costs: `COSTS`, `Cost`, `soft_cost`, `neg_cost`
 * the strict order: `strict_order`, `rank_rows`
-* how large units are, and whether they hang on the solver: `UnitSizes` (`Agreement.unit_sizes`)
+* sizes of units, and their dependence on the solver: `UnitSizes` (`Agreement.unit_sizes`)
 """
 
 from kalos_core.correspondence.agglomerative import ahc as ahc

@@ -1,4 +1,4 @@
-"""Agglomerative clustering with complete linkage: a unit is as good as its worst pair."""
+"""Agglomerative clustering with complete linkage: the cost of a unit is that of its worst pair."""
 
 from __future__ import annotations
 
@@ -19,47 +19,46 @@ FAR = np.iinfo(np.int32).max
 """Linkage of two clusters that cannot be joined."""
 
 MANY = 64
-"""Pairs of clusters for each join of a round, from which on chains are faster."""
+"""Pairs of clusters per join in a round above which chains are faster."""
 
 DENSE = 1 / 8
-"""Share of its pairs of clusters that can be joined, from which on a part is made a table."""
+"""Smallest density of joinable pairs of clusters in a component for which it is converted to a table."""
 
 
 @checked
 def ahc(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.intp]:
-    """Agglomerative clustering with complete linkage (Amgad et al. 2022; KαLOS §5.1).
+    """Match annotations by agglomerative clustering with complete linkage (Amgad et al. 2022; KαLOS §5.1).
 
-    The two clusters with the least cost are joined again and again. The cost of joining two clusters is the largest
-    among all their cross pairs, and each of these must be a candidate: so every two members of a unit reach the
-    threshold and are of two raters. Costs are compared by the position of a pair in the strict order, so there are no
-    ties.
+    The two clusters with the lowest cost are joined repeatedly. The cost of a join is the highest cost among all
+    cross pairs, and each of these must be a candidate. Therefore every two members of a unit reach the threshold and
+    belong to two raters. Costs are compared by the position of a pair in the strict order, so there are no ties.
 
-    Done in rounds over whole arrays: every two clusters that are each other's best are joined at once. This equals
-    one join at a time, since under complete linkage a join brings no cluster nearer to any other. Where a round joins
-    few of many, as among identical annotations, what hangs together is joined along chains of nearest neighbours, at
-    the square of its clusters.
+    Works in rounds over whole arrays: every two clusters that are each other's best are joined at once. This equals
+    one join at a time, because under complete linkage a join brings no cluster closer to any other. If a round joins
+    few of many clusters, as among identical annotations, connected clusters are joined along chains of nearest
+    neighbours; the time is quadratic in their number.
 
     Parameters
     ----------
     annotations : Annotations
     candidates : Pairs
-        Already at or above the threshold.
+        Candidates at or above the threshold.
     cost : callable
 
     Returns
     -------
     (N,) int
-        One row of each cluster, as its label.
+        Label of each cluster: one of its rows.
 
     Notes
     -----
-    The public `kalos` package never joins two classes under the soft cost. It asks the cost for its cut with two empty
-    annotations, whose classes are equal, none being none: the cut is the cost of a pair of *one* class at the
-    threshold, -(1 + τ_s), and that of a pair of two classes is at least -1. Here they are joined.
+    The public `kalos` package never joins two classes under the soft cost. It derives its cutoff from the cost of two
+    empty annotations, whose (missing) classes are equal. That is the cost of a pair of *one* class at the threshold,
+    -(1 + τ_s), whereas a pair of two classes costs at least -1. This function joins such pairs.
     """
     order = strict_order(annotations, candidates, cost)
     left, right = candidates.left[order], candidates.right[order]
-    # of every two clusters all of whose cross pairs are candidates, best first: the worst pair and how many there are
+    # best first, for every two clusters whose cross pairs are all candidates: their worst pair, and the number of pairs
     worst, count = np.arange(len(order)), np.ones(len(order), np.intp)
     size = np.ones(len(annotations), np.intp)
     cluster = np.arange(len(annotations))
@@ -95,10 +94,10 @@ def ahc(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.i
 def _join_along_chains(
     left: NDArray[np.intp], right: NDArray[np.intp], worst: NDArray[np.intp], cluster: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
-    """Join all that can be joined in the dense parts of a graph of clusters, in place; (E,) which edges are of others.
+    """Join clusters in the dense parts of a graph, in place; return (E,) which edges belong to other parts.
 
-    Nearest neighbours make a chain until two are each other's (Benzécri 1982): under complete linkage these are
-    joined in any case, and the chain before them stays one.
+    A chain of nearest neighbours grows until two clusters are each other's nearest (Benzécri 1982). Under complete
+    linkage these are always joined, and the rest of the chain stays valid.
     """
     nodes, index = np.unique(np.concatenate([left, right]), return_inverse=True)
     first, second = index.reshape(2, -1)
@@ -123,14 +122,14 @@ def _join_along_chains(
 
 
 def _chain(table: NDArray[np.int32]) -> Iterator[tuple[int, int]]:
-    """Which two are joined, one after the other, over a table of their linkages (overwritten)."""
+    """Yield the two clusters of each join, in order, from a table of linkages (overwritten)."""
     waiting = list(range(len(table)))
     chain: list[int] = []
     while chain or waiting:
         if not chain:
             chain = [waiting.pop()]
         nearest = int(table[chain[-1]].argmin())
-        if table[chain[-1], nearest] == FAR:  # joined before, or nothing left to join
+        if table[chain[-1], nearest] == FAR:  # already joined, or nothing left to join
             chain.pop()
         elif len(chain) > 1 and nearest == chain[-2]:
             gone, kept = chain.pop(), chain.pop()

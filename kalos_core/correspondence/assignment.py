@@ -1,4 +1,4 @@
-"""Assignments that are exact: the most pairs, then the least cost, then the first in a given order."""
+"""Exact assignments: maximum number of pairs, then minimum cost, then first in a given order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def components(left: NDArray[np.intp], right: NDArray[np.intp], nodes: int) -> NDArray[np.intp]:
-    """Edges (E,) between `nodes` nodes -> (nodes,) which connected component each node is in.
+    """Return (nodes,) the connected component of each node, given edges (E,).
 
     Examples
     --------
@@ -22,17 +22,17 @@ def components(left: NDArray[np.intp], right: NDArray[np.intp], nodes: int) -> N
 
 
 def best_assignment(left: NDArray[np.intp], right: NDArray[np.intp], cost: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Choose pairs so that every node is used at most once: the most pairs, at the least cost, first in the order.
+    """Choose pairs so that every node is used at most once: as many as possible, at minimum cost, first in the order.
 
-    The order of two assignments is that of the first pair that only one of them holds. Nothing but the order in which
-    the pairs are given decides between equals, so a caller who gives them in a strict order gets one answer.
+    The first pair that only one of two assignments contains decides their order. Ties depend only on the order in
+    which pairs are given, so a strict order gives a unique result.
 
     Parameters
     ----------
     left, right : (E,) int
-        The two nodes of each pair, numbered on either side by itself; pairs in order of preference, each once.
+        The two nodes of each pair, numbered separately on each side; pairs in order of preference, without duplicates.
     cost : (E,) float64
-        Ascending along the pairs. Sums are compared as if there were no rounding.
+        Ascending along the pairs. Sums are compared without rounding.
 
     Returns
     -------
@@ -40,12 +40,12 @@ def best_assignment(left: NDArray[np.intp], right: NDArray[np.intp], cost: NDArr
 
     Examples
     --------
-    Two pairs before one, whatever it costs:
+    Two pairs are better than one at any cost:
 
     >>> best_assignment(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([-0.9, -0.2, -0.1])).tolist()
     [False, True, True]
 
-    Both assignments cost -1, the one with the first pair comes first:
+    Both assignments cost -1; the one with the first pair comes first:
 
     >>> best_assignment(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([-0.75, -0.5, -0.5, -0.25])).tolist()
     [True, False, False, True]
@@ -57,7 +57,7 @@ def best_assignment(left: NDArray[np.intp], right: NDArray[np.intp], cost: NDArr
     part = components(left, lefts + right, lefts + rights)
     thin = np.minimum(np.bincount(part[:lefts]), np.bincount(part[lefts:])) == 1
     part = part[left]
-    # where one side is a single node, one pair is all there can be: the first, which is the cheapest
+    # if one side has a single node, only one pair is possible: the first, which is the cheapest
     first = np.unique(part, return_index=True)[1]
     chosen = np.zeros(len(left), np.bool_)
     chosen[first[thin]] = True
@@ -73,29 +73,29 @@ def _numbered(nodes: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _solve(left: NDArray[np.intp], right: NDArray[np.intp], cost: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """`best_assignment` of one component, over the square table of costs.
+    """Solve `best_assignment` for one component, with a square table of costs.
 
-    Costs become whole numbers of any length, of which a table takes as many binary digits as leave its sums room in 64
-    bits. If there are more, they follow in further rounds, each on what the prices of the round before leave of a cost.
+    Costs are converted to whole numbers of any length. A table holds as many of their leading binary digits as leave
+    room for sums in 64 bits. Further rounds add the remaining digits to the reduced costs of the round before.
     """
     size = int(max(left.max(), right.max())) + 1
     amounts = _whole(cost)
     most = max(amounts)
     room = 60 - 2 * size.bit_length()
-    after = max(0, most.bit_length() - room)  # digits that do not fit yet
-    # a node that stays alone outweighs all costs: so the most pairs come first
+    after = max(0, most.bit_length() - room)  # digits left for later rounds
+    # an unmatched node costs more than all pairs together, so the number of pairs comes first
     table = np.full((size, size), ((most >> after) + 1) * size + 1, np.int64)
     table[left, right] = [amount >> after for amount in amounts]
     column_of, left_over = _hungarian(table)
     while after:
         digits = min(room, after)
         after -= digits
-        # the rest of an assignment's cost is less than `size` in the digits before: what is left over there, and more
-        # than that, is out of the question
+        # the remaining digits of an assignment sum to less than `size` units of the digits so far,
+        # so larger reduced costs cannot be part of an optimum
         table = np.minimum(left_over, size + 1) << digits
         table[left, right] += np.array([(amount >> after) & ((1 << digits) - 1) for amount in amounts], np.int64)
         column_of, left_over = _hungarian(table)
-    tight = left_over == 0  # the best assignments are those of nothing else
+    tight = left_over == 0  # optimal assignments use these entries only
     if tight.sum() > size:
         _prefer(tight, column_of, left, right)
     chosen: NDArray[np.bool_] = column_of[left] == right
@@ -103,7 +103,7 @@ def _solve(left: NDArray[np.intp], right: NDArray[np.intp], cost: NDArray[np.flo
 
 
 def _whole(cost: NDArray[np.float64]) -> list[int]:
-    """Costs above the least, as whole multiples of one unit that fits them all exactly.
+    """Return costs minus the lowest cost, as exact whole multiples of one unit.
 
     Examples
     --------
@@ -111,17 +111,17 @@ def _whole(cost: NDArray[np.float64]) -> list[int]:
     [0, 2, 9]
     """
     ratios = [value.as_integer_ratio() for value in cost.tolist()]
-    unit = max(below for _, below in ratios)  # all are powers of two
+    unit = max(below for _, below in ratios)  # denominators are powers of two
     amounts = [above * (unit // below) for above, below in ratios]
     least = min(amounts)
     return [amount - least for amount in amounts]
 
 
 def _hungarian(table: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """The column of each row at the least sum of a square table, and the table less the prices of rows and columns.
+    """Return the column of each row in a minimum-cost assignment of a square table, and the table of reduced costs.
 
-    Row by row along a shortest path (Kuhn 1955, Jonker and Volgenant 1987), in whole numbers, so nothing is rounded.
-    What is left over is never negative, and 0 at every entry of every best assignment.
+    Adds rows along shortest paths (Kuhn 1955, Jonker and Volgenant 1987), in whole numbers without rounding. Reduced
+    costs are never negative, and 0 at every entry of every optimal assignment.
     """
     size = len(table)
     rows = np.arange(size)
@@ -161,9 +161,9 @@ def _hungarian(table: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.i
 def _prefer(
     tight: NDArray[np.bool_], column_of: NDArray[np.intp], left: NDArray[np.intp], right: NDArray[np.intp]
 ) -> None:
-    """Turn one optimum, in place, into the first: down the list, keep each pair that some optimum can still hold."""
+    """Replace an optimal assignment, in place, by the first: keep each pair, in order, that some optimum contains."""
     row_of = np.argsort(column_of)
-    open_ = np.ones(len(tight), np.bool_)  # columns not settled yet
+    open_ = np.ones(len(tight), np.bool_)  # columns that are not fixed yet
     for row, column in zip(left.tolist(), right.tolist(), strict=True):
         if not tight[row, column] or not open_[column] or not open_[column_of[row]]:
             continue
@@ -181,7 +181,7 @@ def _rotate(
     row: int,
     column: int,
 ) -> bool:
-    """Give `row` the `column` if those who lose theirs can move on, over open columns, to the one it leaves."""
+    """Assign `column` to `row` if the displaced rows can move, over open columns, to the one that `row` leaves."""
     start, goal = row_of[column], column_of[row]
     via = np.full(len(tight), -1)
     unseen = open_.copy()

@@ -1,4 +1,4 @@
-"""Greedy clustering: the best pair first."""
+"""Greedy clustering: best pair first."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from kalos_core.options import checked
 from kalos_core.pairs import Pairs
 
 WORD = 64
-"""Raters per word of a rater set kept as bits."""
+"""Raters per word of a rater set stored as bits."""
 
 
 @checked
 def greedy(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.intp]:
-    """Greedy clustering (KαLOS §3.4): candidates by ascending cost join two clusters that share no rater.
+    """Match annotations greedily (KαLOS §3.4): candidates by ascending cost join two clusters that share no rater.
 
-    Done in rounds over whole arrays: every candidate that is the best at *both* of its clusters is joined at once.
-    This equals going down the list one by one, since a candidate that could overtake a locally best one would have to
-    touch one of its clusters. The best candidates of an image come first, a few for each annotation, so that the rounds
-    cost at most the square of its annotations however many candidates there are. Rater sets are kept as bits.
+    Works in rounds over whole arrays: every candidate that is the best at *both* of its clusters is joined at once.
+    This equals processing the list one by one, because a candidate that could overtake a locally best one would have
+    to share a cluster with it. The best candidates of an image come first, a few per annotation, so the rounds cost at
+    most the square of its annotations, however many candidates there are. Rater sets are stored as bits.
 
     Parameters
     ----------
     annotations : Annotations
     candidates : Pairs
-        Already at or above the threshold.
+        Candidates at or above the threshold.
     cost : callable
 
     Returns
     -------
     (N,) int
-        One row of each cluster, as its label.
+        Label of each cluster: one of its rows.
     """
     order = strict_order(annotations, candidates, cost)
     first, second = candidates.left[order], candidates.right[order]
@@ -58,7 +58,7 @@ def greedy(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[n
 
 
 def _roots(parent: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Who stands at the end of the chain of parents of each row; later walks along it are short."""
+    """Return the root of each row's chain of parents, and shorten the chains."""
     root = parent[rows]
     while True:
         above = parent[root]
@@ -69,7 +69,7 @@ def _roots(parent: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.intp]
 
 
 def _rater_bits(annotations: Annotations) -> NDArray[np.uint64]:
-    """(N, W) the set of raters of each annotation's cluster, at first its own rater, W words of 64 bits."""
+    """Return (N, W) the rater set of each annotation's cluster, initially its own rater, in W words of 64 bits."""
     words = max(1, -(-len(annotations.raters) // WORD))
     bits = np.zeros((len(annotations), words), np.uint64)
     bit = np.left_shift(np.uint64(1), (annotations.rater % WORD).astype(np.uint64))

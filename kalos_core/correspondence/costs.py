@@ -1,4 +1,4 @@
-"""What it costs to join a pair: the table COSTS."""
+"""Costs of joining a pair: the table COSTS."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from kalos_core.options import Option, checked
 
 Cost = Callable[[NDArray[np.float64], NDArray[np.bool_]], NDArray[np.float64]]
-"""``cost(similarity, same_class)`` -> (P,) costs, lower is joined first."""
+"""``cost(similarity, same_class)`` -> (P,) costs; lower costs are joined first."""
 
 
 @checked
 def soft_cost(similarity: NDArray[np.float64], same_class: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Class-aware cost psi_soft: -s - 1 where the classes agree, else -s (KαLOS Eq. 6).
+    """Compute the class-aware cost psi_soft: -s - 1 if the classes agree, else -s (KαLOS Eq. 6).
 
     Examples
     --------
@@ -29,11 +29,12 @@ def soft_cost(similarity: NDArray[np.float64], same_class: NDArray[np.bool_]) ->
 @checked
 def neg_cost(
     similarity: NDArray[np.float64],
-    same_class: NDArray[np.bool_],  # noqa: ARG001 - a cost is given both
+    same_class: NDArray[np.bool_],  # noqa: ARG001 - the interface of costs has both
 ) -> NDArray[np.float64]:
-    """Class-blind cost psi_neg: -s.
+    """Compute the class-blind cost psi_neg: -s.
 
-    KαLOS Eq. 21 prints -d = -(1 - s), which would prefer the worst overlap; its text says the opposite and is followed.
+    KαLOS Eq. 21 prints -d = -(1 - s), which would prefer the worst overlap; its text says the opposite, which we
+    follow.
 
     Examples
     --------
@@ -44,14 +45,14 @@ def neg_cost(
 
 
 COSTS: dict[str, Cost] = {"soft": soft_cost, "neg": neg_cost}
-"""Name -> cost: what `agreement` and the solvers take."""
+"""Name -> cost; names are accepted by `agreement` and the solvers."""
 
 CostName = Annotated[
     str,
     Option(
         "Cost of a pair",
-        "Which of the pairs that could be joined is joined first.",
-        choices={"soft": "partners of the same class first, as the paper", "neg": "the most similar first"},
+        "Which candidate pairs to join first.",
+        choices={"soft": "pairs of the same class first, as in the paper", "neg": "most similar pairs first"},
         known=COSTS,
     ),
 ]

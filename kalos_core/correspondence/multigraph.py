@@ -1,4 +1,4 @@
-"""Multi-graph matching, by an optional library."""
+"""Multi-graph matching with an optional library."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from kalos_core.pairs import Pairs
 LIBRARY = "pylibmgm"
 
 _Edges = dict[tuple[int, int], list[tuple[int, int, float]]]
-"""Two graphs -> the candidates between their nodes: node, node, cost."""
+"""Two graphs -> candidates between their nodes: node, node, cost."""
 
 
 def mgm_is_installed() -> bool:
-    """Whether the library that `mgm` needs can be found.
+    """Return whether the library that `mgm` needs is installed.
 
     Examples
     --------
@@ -42,23 +42,23 @@ def mgm_is_installed() -> bool:
 
 @checked
 def mgm(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.intp]:
-    """Multi-graph matching (Kahl et al. 2025; KαLOS §5.1): the least sum of costs over all pairs within units.
+    """Match annotations by multi-graph matching (Kahl et al. 2025; KαLOS §5.1): minimum cost over all pairs in units.
 
-    Every two annotations of a unit are a candidate. The problem is hard; the optional library `pylibmgm` looks for a
-    good answer, not a proven best one. Annotations that candidates connect are a problem of their own, in which a rater
-    without annotations takes no part; a candidate that touches no other is joined at once.
+    Every two annotations of a unit are a candidate. The problem is hard; the optional library `pylibmgm` searches for
+    a good solution, which is not proven to be the best. Each connected component of candidates is a separate problem,
+    without the raters who have no annotations in it. A candidate that touches no other is joined directly.
 
     Parameters
     ----------
     annotations : Annotations
     candidates : Pairs
-        Already at or above the threshold.
+        Candidates at or above the threshold.
     cost : callable
 
     Returns
     -------
     (N,) int
-        One row of each unit, as its label.
+        Label of each unit: one of its rows.
 
     Raises
     ------
@@ -67,10 +67,10 @@ def mgm(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.i
 
     Notes
     -----
-    Invariance: the library is handed raters by name and annotations by `rank_rows`, the same problem for every order of
-    the input, and of its search only what leaves nothing to chance is used: raters join in turn, and a local search
-    improves one rater at a time. Its search by swaps draws from a source that cannot be seeded; in its place the best
-    of three starts is kept: raters in the order of names, in the reverse order, and the units of `ahc`.
+    Invariance: the library gets raters by name and annotations by `rank_rows`, which is the same problem for every
+    order of the input. Only its deterministic searches are used: raters join in turn, and a local search improves one
+    rater at a time. Its swap search uses a random source that cannot be seeded. Instead, the best of three starts is
+    kept: raters in the order of names, in reverse order, and the units of `ahc`.
     """
     library = _library()
     part = components(candidates.left, candidates.right, len(annotations))
@@ -90,7 +90,7 @@ def mgm(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.i
 def _problems(
     annotations: Annotations, pairs: Pairs, costs: NDArray[np.float64], part: NDArray[np.intp]
 ) -> Iterator[tuple[list[NDArray[np.intp]], _Edges]]:
-    """Of each component: a graph per rater, its nodes as rows, and the edges; none depends on the order of input."""
+    """Yield for each component one graph per rater, its nodes as rows, and the edges; independent of input order."""
     rater = rank_raters(annotations)[annotations.rater]
     rows = np.unique(np.concatenate([pairs.left, pairs.right]))
     rows = rows[np.lexsort((rank_rows(annotations, rows, pairs.kind), rater[rows], part[rows]))]
@@ -115,14 +115,14 @@ def _problems(
 
 
 def _solve(library: Any, edges: _Edges, linked: list[list[int]]) -> list[dict[int, int]]:
-    """The best groups of nodes found, each as graph -> node.
+    """Return the best groups of nodes found, each as graph -> node.
 
-    `linked` says of every graph which group each node is in at the start of one of the searches.
+    `linked` gives, for every graph, the group of each node at the start of one of the searches.
     """
     sizes = [len(graph) for graph in linked]
     model = _model(library, sizes, edges)
     found = _in_turn(library, model)
-    if len(sizes) == 2:  # a plain assignment, solved as such
+    if len(sizes) == 2:  # a linear assignment, solved as such
         return _groups(found)
     last = len(sizes) - 1
     mirrored = {
@@ -138,7 +138,7 @@ def _solve(library: Any, edges: _Edges, linked: list[list[int]]) -> list[dict[in
 
 
 def _model(library: Any, sizes: list[int], edges: _Edges) -> Any:
-    """Graphs of the given sizes, with a matching for every two: the library wants it also where no edge is."""
+    """Return graphs of the given sizes, with a matching for every two; the library needs one even without edges."""
     graphs = [library.Graph(graph, size) for graph, size in enumerate(sizes)]
     model = library.MgmModel()
     for one, other in combinations(range(len(sizes)), 2):
@@ -151,20 +151,20 @@ def _model(library: Any, sizes: list[int], edges: _Edges) -> Any:
 
 
 def _in_turn(library: Any, model: Any) -> Any:
-    """Graphs join one after the other, each by the best assignment to the groups so far; then `_search`."""
+    """Add graphs one after the other, each by the best assignment to the groups so far; then run `_search`."""
     builder = library.SequentialGenerator(model)
     builder.init(library.MgmGenerator.matching_order.sequential)
     return _search(library, model, builder.generate())
 
 
 def _search(library: Any, model: Any, solution: Any) -> Any:
-    """Take out one graph at a time and join it anew, while that helps."""
+    """Remove and reinsert one graph at a time, as long as it improves the solution."""
     library.GMLocalSearcher(model, list(range(model.no_graphs))).search(solution)
     return solution
 
 
 def _labelled(library: Any, model: Any, linked: list[list[int]]) -> Any:
-    """A solution in which nodes of one group are matched."""
+    """Return a solution in which nodes of one group are matched."""
     node_of = [{group: node for node, group in enumerate(graph)} for graph in linked]
     solution = library.MgmSolution(model)
     solution.set_solution(
@@ -182,7 +182,7 @@ def _groups(solution: Any) -> list[dict[int, int]]:
 
 
 def _library() -> Any:
-    """The optional library; it is GPL-3.0 and so never a requirement of this one."""
+    """Import the optional library; it is GPL-3.0, so this library never requires it."""
     library = optional(LIBRARY, "mgm", "solver 'mgm'")
-    logging.getLogger("libmgm").setLevel(logging.WARNING)  # it tells each step of each problem
+    logging.getLogger("libmgm").setLevel(logging.WARNING)  # it logs each step of each problem
     return library

@@ -1,4 +1,4 @@
-"""The strict order of candidates: what makes every solver independent of the order of its input."""
+"""Strict order of candidates, which makes every solver independent of the order of its input."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from kalos_core.pairs import Pairs
 
 
 def pair_costs(annotations: Annotations, pairs: Pairs, cost: Cost) -> NDArray[np.float64]:
-    """(P,) the cost of every pair."""
+    """Return (P,) the cost of every pair."""
     return cost(pairs.similarity, annotations.category[pairs.left] == annotations.category[pairs.right])
 
 
 @checked
 def strict_order(annotations: Annotations, pairs: Pairs, cost: Cost) -> NDArray[np.intp]:
-    """(P,) the candidates by image, cost, similarity, and then by what does not depend on any order of the input."""
+    """Return (P,) the order of candidates: by image, cost, similarity, and then by properties other than order."""
     costs = pair_costs(annotations, pairs, cost)
     image = annotations.image[pairs.left]
-    order = np.argsort(costs)  # whatever comes first of equals: they are put in order below
+    order = np.argsort(costs)  # the order of ties does not matter; it is set below
     order = order[np.argsort(short(image)[order], kind="stable")]
     tied = (image[order][1:] == image[order][:-1]) & (costs[order][1:] == costs[order][:-1])
     if not tied.any():
@@ -42,7 +42,7 @@ def strict_order(annotations: Annotations, pairs: Pairs, cost: Cost) -> NDArray[
 
 @checked
 def rank_rows(annotations: Annotations, rows: NDArray[np.intp], kind: str) -> NDArray[np.intp]:
-    """(M,) rank of each row by geometry, class name, rater name and id: the same for any order of the input."""
+    """Rank (M,) rows by geometry, class name, rater name and id, independently of the order of the input."""
     keys: list[NDArray[Any]] = [
         *annotations.shapes[kind].tie_keys(rows),
         _alphabetical(annotations.categories)[annotations.category[rows]],
@@ -55,9 +55,9 @@ def rank_rows(annotations: Annotations, rows: NDArray[np.intp], kind: str) -> ND
 
 
 def rank_contents(annotations: Annotations, rows: NDArray[np.intp], kind: str) -> NDArray[np.uint64]:
-    """(M,) a number for what each row shows, shape and class, the same for equal ones of an image, whoever gave them.
+    """Return (M,) a number for the shape and class of each row, equal for equal annotations in an image by any rater.
 
-    Sums of them tell what raters annotated in an image apart, in no order of raters or rows.
+    Sums of these numbers identify what raters annotated in an image, in any order of raters or rows.
     """
     if not len(rows):
         return np.zeros(0, np.uint64)
@@ -74,13 +74,13 @@ def rank_contents(annotations: Annotations, rows: NDArray[np.intp], kind: str) -
 
 
 def rank_raters(annotations: Annotations) -> NDArray[np.intp]:
-    """(R,) the position of each rater's name in alphabetical order."""
+    """Return (R,) the alphabetical position of each rater's name."""
     return _alphabetical(annotations.raters)
 
 
 def _alphabetical(values: NDArray[Any]) -> NDArray[np.intp]:
-    """Rank of each value; ids of several types are compared as text, and 1 is told from "1" by its type."""
-    if values.dtype.kind not in "OT":  # NumPy 2.4.6 crashes where its quicksort of its own text falls back on heapsort
+    """Rank values; ids of several types are compared as text, and 1 is distinguished from "1" by its type."""
+    if values.dtype.kind not in "OT":  # NumPy 2.4.6 crashes when quicksort of its text type falls back to heapsort
         return np.unique(values, return_inverse=True)[1].reshape(-1)
     keys = [(str(value), type(value).__name__) for value in values]
     index = {key: position for position, key in enumerate(sorted(set(keys)))}

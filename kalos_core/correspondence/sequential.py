@@ -1,4 +1,4 @@
-"""Sequential Hungarian matching: one rater after the other."""
+"""Sequential Hungarian matching: one rater after another."""
 
 from __future__ import annotations
 
@@ -16,57 +16,57 @@ from kalos_core.pairs import Pairs
 
 @checked
 def shm(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.intp]:
-    """Sequential Hungarian matching (Tschirschwitz et al. 2022; KαLOS §5.1): in each image one rater after the other.
+    """Match annotations rater by rater: sequential Hungarian matching (Tschirschwitz et al. 2022; KαLOS §5.1).
 
-    The rater whose annotations overlap those of the others most comes first, the others follow in that order, whatever
-    they are called. A new rater is matched against each placed rater in turn. An assignment pairs the new rater's
-    annotations that are still alone with the annotations of the placed rater whose units hold no annotation of the new
-    one: the most pairs first, then the least cost, then the first in the strict order of candidates, all exactly. What
-    stays alone opens a unit. All images take a step together.
+    In each image, the rater whose annotations overlap most with those of others comes first. The others follow by the
+    same measure; names do not matter. A new rater is matched with each placed rater in turn. An exact assignment pairs
+    the new rater's unmatched annotations with annotations of the placed rater whose units contain none of the new
+    rater's. It prefers the most pairs, then the lowest cost, then the first in the strict order of candidates. All
+    unmatched annotations open new units. All images advance together.
 
     Parameters
     ----------
     annotations : Annotations
     candidates : Pairs
-        Already at or above the threshold.
+        Candidates at or above the threshold.
     cost : callable
 
     Returns
     -------
     (N,) int
-        One row of each unit, as its label.
+        Label of each unit: one of its rows.
 
     Notes
     -----
-    With the most pairs first, a good pair gives way to two poor ones. An annotation joins a unit for its overlap with
-    one member; others of the unit may lie below the threshold. The papers do not say which rater comes first; their
-    code takes them by name, as `shm_by_name` does.
+    Because the number of pairs comes first, two poor pairs win over one good pair. An annotation joins a unit because
+    it overlaps one member; other members may lie below the threshold. The papers do not say which rater comes first;
+    their code takes raters by name, as `shm_by_name` does.
     """
     return _one_after_the_other(annotations, candidates, cost, _by_overlap(annotations, candidates, cost))
 
 
 @checked
 def shm_by_name(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.intp]:
-    """The same with raters in the order of their names, as in the authors' code: other names give other units."""
+    """Match as `shm`, with raters in the order of their names as in the authors' code; other names give other units."""
     return _one_after_the_other(annotations, candidates, cost, rank_raters(annotations)[annotations.rater])
 
 
 def _one_after_the_other(
     annotations: Annotations, candidates: Pairs, cost: Cost, turn: NDArray[np.intp]
 ) -> NDArray[np.intp]:
-    """The units of raters who join as their `turn` (N,) says; that of a rater is the same in all of an image."""
+    """Return the units of raters who join in the order of `turn` (N,), which is the same for a rater in an image."""
     order = strict_order(annotations, candidates, cost)
     left, right = candidates.left[order], candidates.right[order]
     costs = pair_costs(annotations, candidates, cost)[order]
     position = _positions(annotations, turn)
     swapped = position[left] > position[right]
     placed, new = np.where(swapped, right, left), np.where(swapped, left, right)
-    by_step = np.lexsort((position[placed], position[new]))  # stable: the strict order within a step
+    by_step = np.lexsort((position[placed], position[new]))  # stable, to keep the strict order within a step
     placed, new, costs = placed[by_step], new[by_step], costs[by_step]
     steps = np.flatnonzero(np.diff(position[placed]) | np.diff(position[new])) + 1
 
     unit = np.arange(len(annotations))
-    newest = position.copy()  # of each unit: the last rater that joined
+    newest = position.copy()  # last rater that joined, per unit
     for start, stop in zip([0, *steps], [*steps, len(new)], strict=True):
         own, other = new[start:stop], placed[start:stop]
         open_ = (unit[own] == own) & (newest[unit[other]] < position[own])
@@ -80,7 +80,7 @@ def _one_after_the_other(
 
 
 def _positions(annotations: Annotations, turn: NDArray[np.intp]) -> NDArray[np.intp]:
-    """(N,) the position of each annotation's rater among those who annotated its image."""
+    """Return (N,) the position of each annotation's rater among the raters who annotated its image."""
     turns, which = np.unique(annotations.image * (turn.max(initial=0) + 1) + turn, return_inverse=True)
     image = turns // (turn.max(initial=0) + 1)
     position = np.arange(len(turns)) - np.searchsorted(image, image)
@@ -88,10 +88,10 @@ def _positions(annotations: Annotations, turn: NDArray[np.intp]) -> NDArray[np.i
 
 
 def _by_overlap(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDArray[np.intp]:
-    """(N,) the turn of each annotation's rater in its image: the greatest sum of similarities to the others first.
+    """Return (N,) the turn of each annotation's rater in its image, by descending sum of similarities to the others.
 
-    Of equal sums what they annotated decides. Sums are taken in the strict order, so that they are equal to the last
-    bit under other names.
+    Equal sums are ordered by what the raters annotated. Sums are taken in the strict order, so that they are identical
+    under other names.
     """
     raters = len(annotations.raters)
     own, which = np.unique(annotations.image * raters + annotations.rater, return_inverse=True)
@@ -104,7 +104,7 @@ def _by_overlap(annotations: Annotations, candidates: Pairs, cost: Cost) -> NDAr
     tied = (np.diff(image[by_overlap]) == 0) & (np.diff(overlap[by_overlap]) == 0)
     in_tie = np.zeros(len(own), np.bool_)
     in_tie[by_overlap[1:][tied]] = in_tie[by_overlap[:-1][tied]] = True
-    in_tie &= (overlap > 0) & (np.bincount(image, minlength=1)[image] > 2)  # of two raters either may be first
+    in_tie &= (overlap > 0) & (np.bincount(image, minlength=1)[image] > 2)  # with two raters, either may be first
     content = np.zeros(len(own), np.uint64)
     rows = np.flatnonzero(in_tie[which])
     np.add.at(content, which[rows], rank_contents(annotations, rows, candidates.kind))

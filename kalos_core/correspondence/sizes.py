@@ -1,4 +1,4 @@
-"""How large units are, and how far they depend on the kind of solver."""
+"""Sizes of units, and their dependence on the kind of solver."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from numpy.typing import NDArray
 from kalos_core.pairs import Pairs
 
 MANY_OPEN, MANY_CUT = 0.1, 0.1
-"""From these shares on solvers of another kind give clearly other units."""
+"""Smallest shares for which the note says that other kinds of solvers give clearly different units."""
 
 
 @dataclass(frozen=True)
 class UnitSizes:
-    """How large the units of an agreement are, and how much in them hangs on the solver.
+    """Sizes of the units of an agreement, and how much they depend on the solver.
 
-    With two raters all solvers agree but for a few conflicts. With more, annotations of one object may be joined though
-    not every two of them reach the threshold (``greedy``, which asks for one pair, and ``shm``), or be kept apart
-    because of one pair that does not (``ahc``, which asks for all): the more raters an image has, the more pairs a unit
-    has, and the farther apart are the results.
+    With two raters, all solvers agree except in a few conflicts. With more, annotations of one object may be joined
+    although some pairs do not reach the threshold (``greedy``, which requires one pair, and ``shm``). They may also be
+    kept apart because of one such pair (``ahc``, which requires all). With more raters per image, a unit has more
+    pairs, and the results differ more.
 
     Parameters
     ----------
     annotations_per_unit : float
-        Mean number of annotations of a unit; NaN without units.
+        Mean number of annotations in a unit; NaN without units.
     raters_per_unit : float
-        Mean number of raters who were assigned to a unit.
+        Mean number of raters assigned to a unit.
     open_share : float in [0, 1]
-        Of the annotations with a partner, the share in units of which two members do not reach the threshold.
+        Share of annotations with a partner that are in units with two members that do not reach the threshold.
     cut_share : float in [0, 1]
-        Of the pairs that reach the threshold, the share whose annotations are of two units, neither of which has an
-        annotation of the other's rater.
+        Share of pairs at the threshold whose annotations are in two units that do not contain the other annotation's
+        rater.
 
     Examples
     --------
-    Three boxes in a row, the ends of which do not reach .5: greedy joins them all the same.
+    Three boxes in a row, where the outer two do not reach .5; greedy joins all three.
 
     >>> from kalos_core import Annotations, agreement
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 10, 10]} for r, x in zip("abc", (0, 3, 6))]
@@ -55,7 +55,7 @@ class UnitSizes:
 
     @property
     def note(self) -> str:
-        """When solvers of another kind would give clearly other units, and why; "" where they would not.
+        """Explanation of why other kinds of solvers give clearly different units; "" if they do not.
 
         Examples
         --------
@@ -83,17 +83,17 @@ class UnitSizes:
 
 @dataclass(frozen=True)
 class UnitCounts:
-    """The whole numbers that `UnitSizes` is made of, which add up over tables of different images.
+    """Counts that `UnitSizes` is computed from; they can be added over tables of different images.
 
     Parameters
     ----------
     units, annotations : int
     raters : int
-        Sum over units of the raters who were assigned.
+        Sum over units of the number of assigned raters.
     open, partnered : int
-        Annotations in units of which two members do not reach the threshold, and in units of two or more.
+        Annotations in units with two members that do not reach the threshold, and in units of two or more.
     cut, pairs : int
-        Pairs of two units that could be one, and all pairs.
+        Pairs across two units that could be joined, and all pairs.
 
     Examples
     --------
@@ -114,9 +114,9 @@ class UnitCounts:
     def of(
         cls, pairs: Pairs, unit_of: NDArray[np.intp], raters: NDArray[np.intp], rater: NDArray[np.intp]
     ) -> UnitCounts:
-        """Of the units (N,) of annotations and their raters (N,), from pairs at the threshold.
+        """Count from the units (N,) and raters (N,) of annotations and the pairs at the threshold.
 
-        `raters` (U,) is how many raters were assigned to each unit.
+        `raters` (U,) is the number of raters assigned to each unit.
         """
         size = np.bincount(unit_of, minlength=len(raters))
         left, right = unit_of[pairs.left], unit_of[pairs.right]
@@ -124,7 +124,7 @@ class UnitCounts:
         open_ = linked < size * (size - 1) // 2
         partnered = size >= 2
         cut = left != right
-        if cut.any():  # not where a rater of the one has an annotation in the other already: they cannot be joined
+        if cut.any():  # not if one unit already contains the other annotation's rater, which prevents the join
             own = np.unique(unit_of * (rater.max(initial=0) + 1) + rater)
             for unit, other in ((left, pairs.right), (right, pairs.left)):
                 key = unit * (rater.max(initial=0) + 1) + rater[other]
@@ -144,7 +144,7 @@ class UnitCounts:
 
     @property
     def sizes(self) -> UnitSizes:
-        """The means and shares."""
+        """Means and shares."""
         return UnitSizes(
             annotations_per_unit=self.annotations / self.units if self.units else float("nan"),
             raters_per_unit=self.raters / self.units if self.units else float("nan"),

@@ -1,4 +1,4 @@
-"""The units of annotations, and the solvers that make them."""
+"""Units of annotations, and the solvers that create them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SolverName = Annotated[
     str,
     Option(
         "Solver",
-        "How pairs become units: which annotations of several raters are of the same object.",
+        "How to group pairs into units, so that a unit holds the annotations of one object.",
         choices={
-            "greedy": "the most similar first, as the paper",
-            "shm": "rater after rater, who overlaps the others most first, as many partners as possible",
-            "shm_by_name": "the same with raters by name, as the authors' code: other names give other units",
+            "greedy": "most similar pairs first, as in the paper",
+            "shm": "one rater after another, most overlap first, with as many partners as possible",
+            "shm_by_name": "as shm, with raters in the order of names, as in the authors' code: units depend on names",
             "ahc": "every two annotations of a unit reach the threshold",
-            "mgm": "the best sum over all pairs of a unit; slower, an optional library",
+            "mgm": "best sum over all pairs of units; slower, needs an optional library",
         },
         known=SOLVERS,
     ),
@@ -43,7 +43,7 @@ SolverName = Annotated[
 
 
 def usable_solvers() -> list[str]:
-    """Names in `SOLVERS` that work here: all but `mgm` if its optional library is not installed.
+    """Return the names in `SOLVERS` that work here: all, except `mgm` if its optional library is not installed.
 
     Examples
     --------
@@ -61,28 +61,27 @@ def correspond(
     solver: str = "greedy",
     cost: str = "soft",
 ) -> NDArray[np.intp]:
-    """The unit of every annotation: annotations of one unit mean the same thing, at most one of each rater.
+    """Compute the unit of every annotation; a unit holds annotations of the same object, at most one of each rater.
 
     Parameters
     ----------
     annotations : Annotations
     pairs : Pairs
-        Computed from `threshold` or lower.
+        Pairs computed with a floor of `threshold` or lower.
     threshold : float in [0, 1]
-        Pairs of a lower similarity never correspond.
+        Pairs with a lower similarity never correspond.
     solver : name in `SOLVERS`
     cost : name in `COSTS`
 
     Returns
     -------
     (N,) int
-        Units 0 to U - 1, numbered by image and first annotation; an annotation nobody else annotated is a unit by
-        itself.
+        Units 0 to U - 1, numbered by image and first annotation; an annotation without partners is a unit of its own.
 
     Raises
     ------
     InputError
-        For an unknown name, a threshold below the floor of the pairs, or `mgm` without its library.
+        If a name is unknown, the threshold is below the floor of the pairs, or the library for `mgm` is missing.
 
     Examples
     --------

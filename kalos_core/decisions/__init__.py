@@ -1,11 +1,11 @@
-"""From disagreement to decision: the units in dispute, what was decided about each, and the labels that follow.
+"""From disagreement to decision: units in dispute, the decisions about them, and the resulting labels.
 
-* `disputes` -> `Disputes`: the units that raters do not agree about, those first that teach most
-* `Decision`, one of `DECISIONS`, about the annotations of one unit; of image-level labels one of `LABEL_DECISIONS`
-* `resolve` -> `Resolved`: one table of annotations made of what raters agree on and of what was decided
-* `decided_against`: who was decided against, on what: the training list
+* `disputes` -> `Disputes`: the units that raters disagree about, most informative first
+* `Decision`: one of `DECISIONS` about the annotations of a unit; for image-level labels, one of `LABEL_DECISIONS`
+* `resolve` -> `Resolved`: one table of annotations, from agreement and decisions
+* `decided_against`: how often each rater was decided against, on which classes; use it for training
 * `disputed_answers` -> `DisputedAnswer`: images and questions that raters answer differently; `resolve_labels` ->
-  `ResolvedLabels`: the labels that follow
+  `ResolvedLabels`: the resulting labels
 """
 
 from kalos_core.decisions.decision import DECISIONS as DECISIONS

@@ -1,4 +1,4 @@
-"""Decisions of people, and what can be decided."""
+"""Decisions about disputes, and their options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DECISIONS = {
     "guideline": "The guideline must say",
     "skip": "Not decided now",
 }
-"""What can be decided about a unit -> how a button says it."""
+"""Decision about a unit -> its text on buttons."""
 
 LABEL_DECISIONS = {
     "take": "One rater is right",
@@ -27,30 +27,30 @@ LABEL_DECISIONS = {
     "guideline": "The guideline must say",
     "skip": "Not decided now",
 }
-"""What can be decided about an image and a question that raters answered differently -> how a button says it."""
+"""Decision about a disputed answer to a question on an image -> its text on buttons."""
 
 OPEN = ("guideline", "skip")
 """Decisions that leave a unit open."""
 
-UNDECIDED = {"majority": "What most raters have", "drop": "Nothing"}
-"""What is kept of a unit in dispute that nobody has decided -> in words."""
+UNDECIDED = {"majority": "The majority's annotation", "drop": "Nothing"}
+"""Resolution of undecided units in dispute -> text."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What somebody decided about the annotations of one unit.
+    """Decision of a person about the annotations of one unit.
 
     Parameters
     ----------
     labels : tuple of ids
-        Of annotations of the unit, or of a whole and its parts.
+        Ids of annotations of the unit, or of a whole and its parts.
     decision : name in `DECISIONS` or `LABEL_DECISIONS`
     rater : str, optional
-        Who is right, with ``"take"``.
+        Rater who is right; required by ``"take"``.
     note, who : str
     when : datetime, optional
     category : str, optional
-        Which label is right, with ``"label"``.
+        Label that is right; required by ``"label"``.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Decision:
     'ann'
     >>> Decision((1, 2), "take")
     Traceback (most recent call last):
-    kalos_core.errors.InputError: rater: expected who is right, as the decision is 'take', got None
+    kalos_core.errors.InputError: rater: expected the rater who is right, as the decision is 'take', got None
     """
 
     labels: tuple[Hashable, ...]
@@ -76,7 +76,7 @@ class Decision:
         if not self.labels:
             raise InputError("labels: expected the id of at least one annotation, got none")
         if self.decision == "take" and self.rater is None:
-            raise InputError("rater: expected who is right, as the decision is 'take', got None")
+            raise InputError("rater: expected the rater who is right, as the decision is 'take', got None")
         if self.decision != "take" and self.rater is not None:
             raise InputError(f"rater: expected none, as the decision is {self.decision!r}, got {repr_of(self.rater)}")
         if (self.decision == "label") != bool(self.category):

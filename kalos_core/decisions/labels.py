@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DisputedAnswer:
-    """A question that raters answered differently for an item.
+    """Question that raters answered differently for an item.
 
     Parameters
     ----------
     id : str
-        Of 24 digits, made of item, question and answers: the same wherever these are the same.
+        Id of 24 digits, derived from item, question and answers, so it is reproducible.
     item, question : int
         Codes of the table.
     given : dict
-        Rater -> the label they gave; None where they did not choose an optional one. Who did not answer is left out.
+        Rater -> label; None if they did not choose an optional label. Raters who did not answer are left out.
     """
 
     id: str
@@ -44,7 +44,7 @@ class DisputedAnswer:
 
     @property
     def against(self) -> list[str]:
-        """Raters whose answer is not the one that most gave; all of them where several are."""
+        """Raters whose answer is not the most frequent one; all raters if there is a tie."""
         votes = Counter(self.given.values()).most_common(2)
         most, tied = votes[0][0], votes[0][1] == votes[-1][1]
         return [rater for rater, label in self.given.items() if tied or label != most]
@@ -52,7 +52,7 @@ class DisputedAnswer:
 
 @checked
 def disputed_answers(disputes: Disputes, quorum: float = QUORUM) -> list[DisputedAnswer]:
-    """The answers in dispute: those of which the leading one has less than a share of all.
+    """Return the answers in dispute, for which the most frequent one has less than a given share.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def disputed_answers(disputes: Disputes, quorum: float = QUORUM) -> list[Dispute
     Returns
     -------
     list of DisputedAnswer
-        By item; within one the least agreed first.
+        Sorted by item, then by ascending agreement.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def disputed_answers(disputes: Disputes, quorum: float = QUORUM) -> list[Dispute
 
 
 def _given(table: LabelTable, question: int, disputes: Disputes) -> dict[int, dict[str, str | None]]:
-    """Item in dispute -> rater -> what they answered to a question, in the order of the raters."""
+    """Return item in dispute -> rater -> answer to a question, in the order of the raters."""
     name = table.questions[question]
     codes, option = table.concepts_of(name), table.answered(name)
     labels: list[str | None] = [str(label) for label in table.concepts[codes]]
@@ -102,7 +102,7 @@ def _disputed(table: LabelTable, item: int, question: int, given: dict[str, str 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResolvedLabels(Result):
-    """The answer of `resolve_labels`: N labels of items.
+    """Result of `resolve_labels`: N labels of items.
 
     Figures: ``"origins"``.
 
@@ -110,15 +110,15 @@ class ResolvedLabels(Result):
     ----------
     items, concepts : (I,), (C,) object
     item, concept : (N,) int
-        Codes, by item.
+        Codes, sorted by item.
     origin : (N,) object
-        "agreed", a decision of `LABEL_DECISIONS`, or "undecided" (in dispute, and kept as most raters have it).
+        "agreed", a decision of `LABEL_DECISIONS`, or "undecided" (in dispute, resolved by majority).
     raters : tuple of tuples
-        Who gave the item this label.
+        Raters who gave the item this label.
     note, who : (N,) object
-        What was noted with the decision, and who decided; "" without.
+        Note of the decision, and who decided; "" if there is none.
     decided, left_open : int
-        Questions of items in dispute that were decided, and those that were not.
+        Number of disputed questions on items that were decided, and that were not.
 
     Examples
     --------
@@ -144,12 +144,12 @@ class ResolvedLabels(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         labels = number_of(len(self.origin), "resolved label")
         return f"{labels}: {number_of(self.decided, 'dispute')} decided, {self.left_open:,} open"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a label, as `read_long_labels` reads them: item, rater ("resolved"), label; and where it is from."""
+        """Return one row per label, as read by `read_long_labels`: item, rater ("resolved"), label; and its origin."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -169,23 +169,23 @@ class ResolvedLabels(Result):
 def resolve_labels(
     disputes: Disputes, decisions: Iterable[Decision] = (), undecided: str = "majority", quorum: float = QUORUM
 ) -> ResolvedLabels:
-    """The labels of each item: what raters agree on, what was decided, and of the rest what most of them gave.
+    """Resolve the labels of each item by agreement, then decisions, then majority.
 
     Parameters
     ----------
     disputes : Disputes
     decisions : iterable of Decision
-        Their labels are ids of `disputed_answers`; the latest last, which counts.
+        Their labels are ids of `disputed_answers`; a later decision overrides earlier ones.
     undecided : name in `UNDECIDED`
-        What becomes of open disputes: the label that most gave, if there is one, or none.
+        How to resolve open disputes: by the most frequent label, if it is unique, or by dropping them.
     quorum : float
-        As in `disputed_answers`: above it the leading label is taken for agreed.
+        As in `disputed_answers`; above it, the most frequent label counts as agreed.
 
     Raises
     ------
     InputError
-        For ids of no answers in dispute, decisions that are not of labels, raters who did not answer, and labels that
-        the table does not have.
+        If an id belongs to no answer in dispute, a decision is not about labels, a rater did not answer, or the table
+        does not have a label.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def resolve_labels(
 
 
 def _latest(answers: dict[str, DisputedAnswer], decisions: Iterable[Decision]) -> dict[str, Decision]:
-    """Id of answers in dispute -> the decision that counts."""
+    """Return id of the answer in dispute -> last decision about it."""
     found: dict[str, Decision] = {}
     for decision in decisions:
         lookup(LABEL_DECISIONS, decision.decision, "decision")
@@ -252,14 +252,14 @@ def _latest(answers: dict[str, DisputedAnswer], decisions: Iterable[Decision]) -
 
 
 def _questions(table: LabelTable) -> list[int]:
-    """(C,) the question of each concept."""
+    """Return (C,) the question of each concept."""
     index = {name: code for code, name in enumerate(table.questions)}
     pairs = zip(table.concepts.tolist(), table.group_of.tolist(), strict=True)
     return [index[name if group == OPTIONAL else table.groups[group]] for name, group in pairs]
 
 
 def _givers(table: LabelTable, item: NDArray[np.intp], concept: NDArray[np.intp]) -> tuple[tuple[str, ...], ...]:
-    """Of each label of an item the raters who gave it."""
+    """Return for each label of an item the raters who gave it."""
     given: dict[tuple[int, int], list[str]] = {}
     owner = table.rater[table.answer]
     for of, label, rater in zip(table.item[table.answer].tolist(), table.concept.tolist(), owner.tolist(), strict=True):

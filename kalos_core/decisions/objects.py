@@ -1,4 +1,4 @@
-"""The units of objects in dispute, and the annotations that follow from decisions about them."""
+"""Units of objects in dispute, and the annotations that follow from decisions about them."""
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DIVIDED = ("one object", "several objects")
-"""What was decided against who divided the same class otherwise."""
+"""Decision against raters who divided the same class into objects differently."""
 
 NAME = "resolved"
-"""Name of the rater that holds what was resolved."""
+"""Name of the rater that holds resolved annotations."""
 
 
 class Matched(Protocol):
-    """Annotations in units: an `Agreement`, or what is left of one where it is stored."""
+    """Annotations in units: an `Agreement`, or the stored part of one."""
 
     @property
     def annotations(self) -> Annotations:
-        """N of them."""
+        """N annotations."""
 
     @property
     def unit_of(self) -> NDArray[np.intp]:
-        """(N,) the unit of each."""
+        """(N,) unit of each annotation."""
 
     @property
     def units(self) -> Units:
-        """Who gave what."""
+        """Units, with the value from each rater."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Disputes(Result):
-    """D units that raters do not agree about: somebody annotated what another did not, or gave it another class.
+    """D units that raters disagree about: not all annotated it, or they gave it different classes.
 
     Figures: ``"images"``.
 
     Parameters
     ----------
     unit, image : (D,) int
-        Codes; in the order in which they should be decided.
+        Codes, in the order in which to decide.
     agreement : Agreement
 
     Examples
@@ -83,13 +83,13 @@ class Disputes(Result):
         return len(self.unit)
 
     def labels(self, number: int) -> list[Any]:
-        """Ids of the annotations of one of them."""
+        """Return the ids of the annotations of one disputed unit, by its position."""
         found: list[Any] = self.agreement.annotations.id[self.agreement.unit_of == self.unit[number]].tolist()
         return found
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         images = len(np.unique(self.image))
         return (
             f"{len(self):,} of {number_of(len(self.agreement.units), 'unit')} in dispute, on "
@@ -97,7 +97,7 @@ class Disputes(Result):
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a dispute: image, alpha of the image, and what each rater gave the unit ("" where not assigned)."""
+        """Return one row per dispute: image, its alpha, and each rater's value for the unit ("" if not assigned)."""
         import pandas as pd
 
         annotations, values = self.agreement.annotations, self.agreement.units.values[self.unit]
@@ -110,15 +110,15 @@ class Disputes(Result):
 
 @checked
 def disputes(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Disputes:
-    """The units in dispute that are not decided yet: those on the images agreed on least first.
+    """Find the undecided units in dispute, those on the images with the lowest alpha first.
 
-    Within an image, those first whose class has the largest share of all disputes.
+    Within an image, units whose class has the most disputes come first.
 
     Parameters
     ----------
     agreement : Agreement
     decisions : iterable of Decision
-        The latest last.
+        A later decision overrides earlier ones.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def disputes(agreement: Agreement, decisions: Iterable[Decision] = ()) -> Disput
 
 
 def joined_units(found: Variations, unit_of: NDArray[np.intp], units: int) -> NDArray[np.intp]:
-    """(U,) number of the whole with its parts that a unit belongs to; a unit of no such finding is alone in one.
+    """Return (U,) a group number for each unit; a whole and its parts form one group, other units are alone.
 
     Examples
     --------
@@ -165,9 +165,9 @@ def joined_units(found: Variations, unit_of: NDArray[np.intp], units: int) -> ND
 
 
 def decided_together(agreement: Agreement) -> NDArray[np.intp]:
-    """(U,) the first unit of those that one decision is of: a whole with its parts, or the unit alone.
+    """Return (U,) the first unit of those that are decided together: a whole with its parts, or the unit alone.
 
-    They are together where one rater has one annotation in them and another has several.
+    Units are decided together if one rater has one annotation in them and another has several.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def decided_together(agreement: Agreement) -> NDArray[np.intp]:
     [0, 0, 0, 3]
     """
     table, how, units = agreement.annotations, agreement.configuration, len(agreement.units)
-    pairs = agreement.pairs if agreement.pairs.floor <= TOUCHING else None  # parts are less similar than a threshold
+    pairs = agreement.pairs if agreement.pairs.floor <= TOUCHING else None  # parts may be below the threshold
     found = variations(table, get_similarity(how.measure), how.threshold, pairs=pairs)
     group = joined_units(found, agreement.unit_of, units)
     own = np.bincount(
@@ -193,24 +193,24 @@ def decided_together(agreement: Agreement) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Resolved(Result):
-    """The answer of `resolve`: C annotations, U units.
+    """Result of `resolve`: C annotations, U units.
 
     Figures: ``"origins"``.
 
     Parameters
     ----------
     annotations : Annotations
-        Of one rater, "resolved", on all images; their ids are 1, 2, ...
+        Annotations of one rater, "resolved", on all images; their ids are 1, 2, ...
     origin : (C,) object
-        "agreed", a decision of `DECISIONS`, or "undecided" (in dispute, and kept as most raters have it).
+        "agreed", a decision of `DECISIONS`, or "undecided" (in dispute, resolved by majority).
     sources : tuple of tuples
-        Ids of the annotations that each is made of.
+        Ids of the source annotations of each.
     note, who : (C,) object
-        What was noted with the decision, and who decided; "" without.
+        Note of the decision, and who decided; "" if there is none.
     open_units : (K,) int
-        Units in dispute that nobody has decided.
+        Units in dispute without a decision.
     decided : int
-        How many units were.
+        Number of units that were decided.
 
     Examples
     --------
@@ -234,49 +234,49 @@ class Resolved(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         return (
             f"{number_of(len(self.origin), 'resolved annotation')}: {number_of(self.decided, 'unit')} decided, "
             f"{len(self.open_units):,} open"
         )
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row an annotation, with its origin, the note and who decided."""
+        """Return one row per annotation, with its origin, the note and who decided."""
         return self.annotations.to_pandas().assign(origin=self.origin, note=self.note, decided_by=self.who)
 
     def fields(self) -> dict[str, list[Any]]:
-        """Further fields of each annotation for a COCO file, as the last argument of `write_coco`."""
+        """Return further fields of each annotation for a COCO file, as the last argument of `write_coco`."""
         texts = {"origin": self.origin.tolist(), "note": self.note.tolist(), "decided_by": self.who.tolist()}
         return {**texts, "sources": list(map(list, self.sources))}
 
 
 @checked
 def resolve(agreement: Agreement, decisions: Iterable[Decision] = (), undecided: str = "majority") -> Resolved:
-    """One table of annotations: what raters agree on, what was decided, and of the rest what most of them have.
+    """Resolve disputes into one table of annotations, by agreement, then decisions, then majority.
 
     Parameters
     ----------
     agreement : Agreement
-        Which annotations are of the same object.
+        Defines which annotations are of the same object.
     decisions : iterable of Decision
-        The latest last: it counts where several are of the same unit. A decision about a whole and its parts names
-        annotations of several units, and is of all of these.
+        A later decision about a unit overrides earlier ones. A decision about a whole and its parts names annotations
+        of several units, and applies to all of these.
     undecided : name in `UNDECIDED`
-        What becomes of open disputes: kept if at least half of the assigned raters annotated it, or dropped.
+        How to resolve open disputes: keep units that at least half of the assigned raters annotated, or drop all.
 
     Returns
     -------
     Resolved
-        A unit that all agree on is fused as `instance_consensus` does: the mean of boxes, pixels of masks and polygons
-        by vote. ``take``: what this rater has there, as it is; nothing where they have nothing. ``consensus``: one
-        annotation a unit, of the class most gave it. ``whole``: what the raters with one annotation have; ``parts``:
-        what those with several have. ``both``: an annotation for each class, or the whole and its parts.
+        Units with agreement are fused as in `instance_consensus`: mean of boxes, pixel vote for masks and polygons.
+        ``take``: the rater's annotations as they are, possibly none. ``consensus``: one annotation per unit, with the
+        most frequent class. ``whole``: annotations of the raters with one; ``parts``: those of the raters with several.
+        ``both``: one annotation per class, or the whole and its parts.
 
     Raises
     ------
     InputError
-        For ids of no annotation, annotations of several images, a rater the agreement does not have, and whole or
-        parts where no rater has several.
+        If an id belongs to no annotation, annotations are of several images, the agreement does not have the rater, or
+        no rater has several for ``whole`` or ``parts``.
 
     Examples
     --------
@@ -316,17 +316,17 @@ def resolve(agreement: Agreement, decisions: Iterable[Decision] = (), undecided:
 
 @checked
 def decided_against(agreement: Agreement, decisions: Iterable[Decision]) -> pd.DataFrame:
-    """Who was decided against, on what: the training list.
+    """Count how often each rater was decided against, on which classes; use it for training.
 
-    Of every decided unit, each rater whose annotation it does not keep, and each who has none where one is kept.
+    For every decided unit, counts each rater whose annotation was not kept, or who has none although one was kept.
 
     Returns
     -------
     pandas.DataFrame
-        ``rater``, ``category`` (what they gave; "no object"), ``decided`` (the classes that were kept; "no object";
-        "one object" or "several objects", where they differ in nothing else), ``count``, ``units``: how many decided
-        units the rater was assigned to, ``rate``: the share of these, and
-        ``labels``: ids of the annotations of the units, to be looked at. The most frequent first.
+        ``rater``, ``category`` (their class, or "no object"), ``decided`` (the classes that were kept, or "no object";
+        "one object" or "several objects" if only that differs), ``count``, ``units``: number of decided units assigned
+        to the rater, ``rate``: `count` / `units`, and ``labels``: ids of the annotations of the units, for inspection.
+        Sorted by descending count.
 
     Examples
     --------
@@ -344,7 +344,7 @@ def decided_against(agreement: Agreement, decisions: Iterable[Decision]) -> pd.D
 
 
 def against_in(agreement: Matched, decisions: Iterable[Decision], nothing: str = "no object") -> pd.DataFrame:
-    """As `decided_against`, of anything that has the units; `nothing` stands where a rater gave none."""
+    """Compute `decided_against` for any object with units; `nothing` is the name for no annotation."""
     import pandas as pd
 
     annotations, values = agreement.annotations, agreement.units.values
@@ -388,12 +388,12 @@ def against_in(agreement: Matched, decisions: Iterable[Decision], nothing: str =
     return table.sort_values(["count", "rater", "category"], ascending=[False, True, True], ignore_index=True)
 
 
-# ---- how ----
+# ---- implementation ----
 
 
 @dataclass(frozen=True, eq=False)
 class _Settled:
-    """A decision that counts: its units, and the rows of all annotations in them."""
+    """Decision that counts: its units, and the rows of all annotations in them."""
 
     decision: Decision
     units: NDArray[np.intp]
@@ -408,7 +408,7 @@ class _Settled:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """One annotation that is kept: of which rows it is made, and why."""
+    """One annotation to keep: its source rows, and the reason."""
 
     unit: int
     rows: tuple[int, ...]
@@ -418,7 +418,7 @@ class _Outcome:
 
 
 def _in_dispute(agreement: Agreement) -> NDArray[np.bool_]:
-    """(U,) units with two different values."""
+    """Return (U,) whether units have two different values."""
     values = agreement.units.values
     there = values != NOT_ASSIGNED
     low = np.where(there, values, np.iinfo(values.dtype).max).min(axis=1, initial=np.iinfo(values.dtype).max)
@@ -426,7 +426,7 @@ def _in_dispute(agreement: Agreement) -> NDArray[np.bool_]:
 
 
 def _still_open(agreement: Agreement, settled: Iterable[_Settled]) -> NDArray[np.bool_]:
-    """(U,) units in dispute that nobody has decided."""
+    """Return (U,) whether units are in dispute and undecided."""
     found = _in_dispute(agreement)
     for decision in settled:
         found[decision.units] = False
@@ -434,7 +434,7 @@ def _still_open(agreement: Agreement, settled: Iterable[_Settled]) -> NDArray[np
 
 
 def _majority(agreement: Agreement) -> NDArray[np.intp]:
-    """(U,) the class most raters gave each unit; the first of the vocabulary of several."""
+    """Return (U,) the most frequent class of each unit; the first of the vocabulary if tied."""
     annotations = agreement.annotations
     votes = np.zeros((len(agreement.units), max(len(annotations.categories), 1)), np.intp)
     np.add.at(votes, (agreement.unit_of, annotations.category), 1)
@@ -446,7 +446,7 @@ def _most_given(categories: NDArray[np.intp]) -> int:
 
 
 def _settled(agreement: Matched, decisions: Iterable[Decision]) -> Iterator[_Settled]:
-    """The decisions that count: of each unit the latest, unless that leaves it open."""
+    """Yield the last decision about each unit, unless it leaves the unit open."""
     annotations, unit_of, made = agreement.annotations, agreement.unit_of, list(decisions)
     wanted = {key for decision in made for key in decision.labels}
     rows_of: dict[Hashable, list[int]] = {}
@@ -470,7 +470,7 @@ def _settled(agreement: Matched, decisions: Iterable[Decision]) -> Iterator[_Set
             raise InputError(f"rater: expected one of {known}, got {repr_of(decision.rater)}")
         units = np.unique(unit_of[named])
         if taken & set(units.tolist()):
-            continue  # somebody decided otherwise later
+            continue  # overridden by a later decision
         taken |= set(units.tolist())
         if decision.decision in OPEN:
             continue
@@ -479,14 +479,14 @@ def _settled(agreement: Matched, decisions: Iterable[Decision]) -> Iterator[_Set
         found.append(_Settled(decision, units, rows, count))
         if decision.decision in ("whole", "parts") and not found[-1].is_split:
             raise InputError(
-                f"decision: expected labels of which one rater has one and another several for {decision.decision!r}, "
+                f"decision: expected labels with one by a rater and several by another for {decision.decision!r}, "
                 f"got {listed(map(repr_of, decision.labels), 5)}"
             )
     yield from reversed(found)
 
 
 def _made(agreement: Agreement, settled: Sequence[_Settled], undecided: str) -> Iterator[_Outcome]:
-    """All annotations that are kept."""
+    """Yield all annotations to keep."""
     unit_of, values = agreement.unit_of, agreement.units.values
     in_dispute, is_decided = _in_dispute(agreement), np.zeros(len(agreement.units), np.bool_)
     for decision in settled:
@@ -501,7 +501,7 @@ def _made(agreement: Agreement, settled: Sequence[_Settled], undecided: str) -> 
 
 
 def _outcomes(agreement: Matched, settled: _Settled) -> Iterator[_Outcome]:
-    """What is kept of a decided unit, or of a whole and its parts."""
+    """Yield what is kept of a decided unit, or of a whole and its parts."""
     annotations, rows = agreement.annotations, settled.rows
     rater, decision = annotations.rater[rows], settled.decision
     is_whole = settled.count[rater] == 1
@@ -527,5 +527,5 @@ def _outcomes(agreement: Matched, settled: _Settled) -> Iterator[_Outcome]:
 
 
 def _apart(rows: NDArray[np.intp], key: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Rows of equal keys together."""
+    """Group rows by key."""
     return [rows[key == value] for value in np.unique(key)]

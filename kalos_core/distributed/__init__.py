@@ -1,9 +1,9 @@
-"""Data sets past one machine: shards that workers read one by one, in place of a table.
+"""Data sets too large for one machine: shards that workers read one by one, in place of a table.
 
-`write_shards` writes annotations, or image-level labels, once as shards of whole images. `open_shards` opens them:
-functions of `kalos_core` take them in place of a table. They compute a part of each shard, with the workers of Dask or
-here, one shard after the other, and the result of the merged parts as of those of one table. Neither the number nor
-the order of shards changes a number. `docs/distributed.md` has their schema.
+`write_shards` writes annotations, or image-level labels, once as shards of whole images. `open_shards` opens them,
+and functions of `kalos_core` take them in place of a table. They compute a part for each shard, either on Dask workers
+or locally, one shard after the other. The merged parts give the same result as one table. Numbers depend neither on
+the number of shards nor on their order. `docs/distributed.md` documents the schema.
 
 * `write_shards`, `open_shards` -> `Shards`, of `Shard`, each with its `ShardFiles`
 """

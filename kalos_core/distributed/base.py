@@ -1,4 +1,4 @@
-"""What shards of each kind of table need: their schema, and how tables are cut, joined and looked at to be written."""
+"""Base classes of shards for each kind of table: schema, and cutting, joining and inspecting tables for writing."""
 
 from __future__ import annotations
 
@@ -15,55 +15,55 @@ Table = TypeVar("Table", bound=Sized)
 
 @dataclass(frozen=True)
 class Schema(ABC, Generic[Table]):
-    """What all shards of a data set share, and how a shard is read and written. A subclass is frozen."""
+    """Content common to all shards of a data set, and how a shard is read and written. Subclasses are frozen."""
 
     kind: ClassVar[str]
-    """Of tables, as the list of shards says."""
+    """Kind of tables, as stored in the list of shards."""
 
     entry: ClassVar[str]
-    """Images or items, of which each shard has whole ones: "image" or "item"."""
+    """Name of the entries that shards keep whole: "image" or "item"."""
 
     row: ClassVar[str]
-    """Their rows: "annotation" or "answer"."""
+    """Name of the rows: "annotation" or "answer"."""
 
     raters: tuple[str, ...]
 
     @classmethod
     @abstractmethod
     def from_json(cls, content: dict[str, Any]) -> Schema[Table]:
-        """What a list of shards says; other types and absent keys are errors of any kind."""
+        """Create the schema from a list of shards; wrong types and missing keys raise errors of any kind."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of shapes that every row has."""
+        """Shape kinds that every row has."""
         return ()
 
     @abstractmethod
     def entry_table(self, table: Table, first: int) -> Any:
-        """The images or items of a table, numbered from `first` on, as an Arrow table."""
+        """Return the images or items of a table, numbered from `first`, as an Arrow table."""
 
     @abstractmethod
     def row_table(self, table: Table, first: int) -> Any:
-        """The rows of a table, images or items numbered from `first` on, as an Arrow table."""
+        """Return the rows of a table as an Arrow table; images or items are numbered from `first`."""
 
     @abstractmethod
     def read(self, entries: Any, rows: Any, first: int) -> Table:
-        """The table that `entry_table` and `row_table` took apart; columns are checked."""
+        """Rebuild the table from its `entry_table` and `row_table`; columns are checked."""
 
     @abstractmethod
     def entry_fields(self, entries: Any) -> dict[str, Any]:
-        """Fields of the table about images or items, from the Arrow table of them."""
+        """Return the fields of the table about images or items, from their Arrow table."""
 
     @abstractmethod
     def without_rows(self, fields: Sequence[dict[str, Any]]) -> Table:
-        """The table without rows, from the `entry_fields` of all shards."""
+        """Create the table without rows, from the `entry_fields` of all shards."""
 
     @abstractmethod
     def joined(self, tables: Sequence[Table]) -> Table:
-        """Tables of different images or items end to end."""
+        """Join tables of different images or items, in their order."""
 
     def places(self, entries: Any, rows: Any, first: int) -> Any:
-        """(N,) the position of each row's image or item in its shard; numbers are checked."""
+        """Return (N,) the position of each row's image or item in its shard; numbers are checked."""
         number, place = numbers_of(entries, "number"), numbers_of(rows, self.entry) - first
         last = first + len(number) - 1
         if (number - first).tolist() != list(range(len(number))):
@@ -75,22 +75,22 @@ class Schema(ABC, Generic[Table]):
 
 
 class Source(ABC, Generic[Table]):
-    """What is known of the tables that are being written, all looked at once."""
+    """Properties of the tables to write, collected from each table in turn."""
 
     entries: ClassVar[str]
-    """The field with the images or items."""
+    """Name of the field with the images or items."""
 
     shared: ClassVar[tuple[str, ...]]
-    """Fields that all tables have alike."""
+    """Fields that must be equal in all tables."""
 
     @abstractmethod
     def note(self, table: Table) -> None:
-        """Look at a table before it is cut."""
+        """Inspect a table before it is cut."""
 
     @abstractmethod
     def cut(self, table: Table) -> Callable[[int, int], Table]:
-        """A function from the first image or item and the one after the last to the table of these."""
+        """Return a function that maps the first image or item, and the end of the range, to the table of that range."""
 
     @abstractmethod
     def schema(self) -> Schema[Table]:
-        """What all tables share, once all were looked at."""
+        """Return the schema common to all tables, after all were inspected."""

@@ -1,4 +1,4 @@
-"""Columns of Arrow tables as arrays, and arrays as columns: ids, numbers, names, and lists of these."""
+"""Conversion between arrays and columns of Arrow tables: ids, numbers, names, and lists of these."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from kalos_core.extras import optional
 
 
 def arrow() -> Any:
-    """The module pyarrow with its module `pyarrow.parquet`; an error that says how to install it."""
+    """Import pyarrow with `pyarrow.parquet`; raise an error that says how to install it if it is missing."""
     optional("pyarrow.parquet", "dask", "shards")
     return import_module("pyarrow")
 
 
 def id_columns(ids: Iterable[Any], what: str) -> tuple[Any, Any]:
-    """Ids as numbers if all are, else as text; and which of them are text.
+    """Return ids as numbers if all are, otherwise as text; and which of them are text.
 
     Examples
     --------
@@ -51,31 +51,31 @@ def id_columns(ids: Iterable[Any], what: str) -> tuple[Any, Any]:
 
 
 def as_lists(start: NDArray[np.intp], values: Any) -> Any:
-    """Entries as lists that begin where `start` says, the end appended."""
+    """Return entries as lists that begin at `start`, which includes the end."""
     pa = arrow()
     entries = pa.array(values) if isinstance(values, np.ndarray) else values
     return pa.ListArray.from_arrays(pa.array(start.astype(np.int32)), entries)
 
 
 def as_names(names: NDArray[np.object_]) -> Any:
-    """Names as a column of text."""
+    """Return names as a column of text."""
     pa = arrow()
     return pa.array(names, pa.string())
 
 
 def ids_of(table: Any, name: str) -> NDArray[np.object_]:
-    """Ids as `id_columns` took them apart."""
+    """Return ids from the columns written by `id_columns`."""
     ids, is_text = column_of(table, name).to_pylist(), column_of(table, f"{name}_is_text").to_pylist()
     return object_array(value if text else int(value) for value, text in zip(ids, is_text, strict=True))
 
 
 def column_of(table: Any, name: str) -> Any:
-    """A column as one array, without missing values."""
+    """Return a column as one array; raise an error if values are missing."""
     if name not in table.column_names:
         raise InputError(f"expected a column {name!r}, got {listed(table.column_names, 30) or 'none'}")
     column = table.column(name).combine_chunks()
     pa = arrow()
-    if isinstance(column, pa.ChunkedArray):  # older versions answer one, without or with one chunk
+    if isinstance(column, pa.ChunkedArray):  # older versions return one, with at most one chunk
         column = column.chunk(0) if column.num_chunks else pa.array([], column.type)
     if column.null_count:
         raise InputError(f"{name}: expected a value in every row, got none in {column.null_count:,}")
@@ -83,7 +83,7 @@ def column_of(table: Any, name: str) -> Any:
 
 
 def numbers_of(table: Any, name: str, dtype: Any = np.int64) -> NDArray[Any]:
-    """A column of whole numbers, or of any."""
+    """Return a column of numbers, by default whole numbers."""
     column = column_of(table, name)
     values = np.asarray(column.to_numpy(zero_copy_only=False))
     if len(values) and values.dtype.kind not in ("iu" if dtype is np.int64 else "iuf"):
@@ -93,13 +93,13 @@ def numbers_of(table: Any, name: str, dtype: Any = np.int64) -> NDArray[Any]:
 
 
 def codes_of(table: Any, name: str, names: tuple[str, ...]) -> NDArray[np.intp]:
-    """The codes of a column of names into a vocabulary."""
+    """Return the codes of a column of names in a vocabulary."""
     pa, column = arrow(), column_of(table, name)
     return _coded(column if pa.types.is_dictionary(column.type) else column.dictionary_encode(), name, names)
 
 
 def _coded(column: Any, name: str, names: tuple[str, ...]) -> NDArray[np.intp]:
-    """Codes of a dictionary-encoded column into a vocabulary."""
+    """Return the codes of a dictionary-encoded column in a vocabulary."""
     known = column.dictionary.to_pylist()
     code, used = codes_in(names, known), np.asarray(column.indices.to_numpy(zero_copy_only=False), dtype=np.intp)
     found = code[used]
@@ -110,18 +110,18 @@ def _coded(column: Any, name: str, names: tuple[str, ...]) -> NDArray[np.intp]:
 
 
 def entries_of(table: Any, name: str, names: tuple[str, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The row and the code of each entry of a column of lists of names."""
+    """Return the row and the code of each entry in a column of lists of names."""
     column = column_of(table, name)
     owner, _ = expand_runs(np.zeros(len(column), np.intp), np.diff(starts_of(column)))
     return owner, _coded(flat_of(column).dictionary_encode(), name, names)
 
 
 def flat_of(column: Any) -> Any:
-    """The entries of a column of lists, one list after the other."""
+    """Return the entries of a column of lists, one list after the other."""
     return column.flatten()
 
 
 def starts_of(column: Any) -> NDArray[np.intp]:
-    """Where each list of a column begins among all entries, the end appended."""
+    """Return the start of each list of a column among all entries, with the end appended."""
     offsets = np.asarray(column.offsets.to_numpy(), dtype=np.intp)
     return offsets - offsets[0] if len(offsets) else np.zeros(1, np.intp)

@@ -1,4 +1,4 @@
-"""A folder of files that are there whole or not at all: its list, which is written last, and its Parquet files."""
+"""Folder of shards: its list, which is written last so that the folder is complete or invalid, and Parquet files."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.extras import optional
 
 LIST = "dataset.json"
-"""The file that lists the shards; it is written last, so that a folder without it is none of shards."""
+"""File that lists the shards; it is written last, so a folder without it holds no shards."""
 
 FORMAT, VERSION = "kalos shards", 1
-"""What the list calls itself, and the version of the schema."""
+"""Format name in the list, and the version of the schema."""
 
 
 def address_of(folder: object) -> str:
-    """A folder as text: a path, or an address that fsspec opens."""
+    """Return a folder as text: a path, or an address that fsspec opens."""
     if not isinstance(folder, (str, os.PathLike)):
         raise InputError(f"folder: expected a path or an address, got {type(folder).__name__}")
     return os.fspath(folder)
 
 
 def file_system(folder: str, options: dict[str, Any]) -> tuple[Any, str]:
-    """The file system of a folder or address, and the folder's path in it."""
+    """Return the file system of a folder or address, and the path of the folder in it."""
     check_type("options", dict[str, Any], options)
     if not all(isinstance(name, str) for name in options):
         raise InputError(f"options: expected names of arguments of the file system, got {repr_of(options)}")
@@ -42,7 +42,7 @@ def file_system(folder: str, options: dict[str, Any]) -> tuple[Any, str]:
 
 
 def read_list(folder: str, options: dict[str, Any]) -> dict[str, Any]:
-    """What the list of a folder says."""
+    """Read the list of a folder."""
     files, inside = file_system(folder, options)
     path = f"{folder.rstrip('/')}/{LIST}"
     try:
@@ -51,7 +51,7 @@ def read_list(folder: str, options: dict[str, Any]) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         raise InputError(f"{folder}: expected a folder of shards, as write_shards makes it, got no {LIST}") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: expected the list of shards as JSON, got what cannot be read: {error}") from None
+        raise InputError(f"{path}: expected the list of shards as JSON, got unreadable content: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT or content.get("version") != VERSION:
         found = [content.get("format"), content.get("version")] if isinstance(content, dict) else content
         raise InputError(f"{path}: expected a list of {FORMAT!r} of version {VERSION}, got {repr_of(found)}")
@@ -59,13 +59,13 @@ def read_list(folder: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def list_text(kind: str, head: dict[str, Any], shards: Sequence[dict[str, Any]]) -> str:
-    """The text of a list of shards."""
+    """Return the text of a list of shards."""
     content = {"format": FORMAT, "version": VERSION, "kind": kind, **head, "shards": shards}
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 def check_runs(folder: str, what: str, runs: Sequence[tuple[int, int, str]]) -> None:
-    """Shards follow one another: the number of the first image or item of each, how many it has, and its file."""
+    """Check that shards are consecutive, given the first image or item of each, their number, and the file."""
     first = 0
     for start, count, name in runs:
         if start != first:
@@ -76,7 +76,7 @@ def check_runs(folder: str, what: str, runs: Sequence[tuple[int, int, str]]) -> 
 
 
 def read_parquet(folder: str, options: dict[str, Any], name: str) -> Any:
-    """A file of a shard as an Arrow table."""
+    """Read a file of a shard as an Arrow table."""
     pa = arrow()
     path = f"{folder.rstrip('/')}/{name}"
     try:
@@ -84,14 +84,14 @@ def read_parquet(folder: str, options: dict[str, Any], name: str) -> Any:
         with files.open(f"{inside}/{name}", "rb") as file:
             return pa.parquet.read_table(file)
     except FileNotFoundError:
-        raise InputError(f"{path}: expected a file, as {LIST} says, got none") from None
+        raise InputError(f"{path}: expected a file that {LIST} lists, got none") from None
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"{path}: expected a Parquet file, got one that cannot be read: {error}") from None
 
 
 @dataclass
 class Draft:
-    """A new or empty folder that is being written, of which nothing is left where it cannot be finished."""
+    """New or empty folder during writing; removed if it cannot be completed."""
 
     folder: str
     options: dict[str, Any]
@@ -122,7 +122,7 @@ class Draft:
             arrow().parquet.write_table(table, file)
 
     def read(self, name: str, columns: list[str] | None = None) -> Any:
-        """A table that was written."""
+        """Read a table that was written."""
         with self.system.open(f"{self.inside}/{name}", "rb") as file:
             return arrow().parquet.read_table(file, columns=columns)
 
@@ -142,7 +142,7 @@ class Draft:
             raise InputError(f"{path}: expected a file to write to, got {error.strerror or error}") from error
 
     def remove(self) -> None:
-        """Take away what was written."""
+        """Remove what was written."""
         for name in dict.fromkeys(self.written):
             path = f"{self.inside}/{name}"
             if self.system.exists(path):

@@ -1,4 +1,4 @@
-"""The schema of image-level labels: a table as two Arrow tables, one of its items and one of its answers."""
+"""Schema of image-level labels: a table as two Arrow tables, one of its items and one of its answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from kalos_core.nominal.table import LabelTable
 
 @dataclass(frozen=True)
 class LabelVocabulary(Schema[LabelTable]):
-    """What all shards of a data set of image-level labels share.
+    """Content common to all shards of a data set of image-level labels.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class LabelVocabulary(Schema[LabelTable]):
 
     @classmethod
     def of(cls, table: LabelTable) -> LabelVocabulary:
-        """That of a table."""
+        """Return the vocabulary of a table."""
         names = [*table.raters, *table.concepts, *table.groups]
         strange = [name for name in names if not isinstance(name, str)]
         if strange:
@@ -59,7 +59,7 @@ class LabelVocabulary(Schema[LabelTable]):
         return cls(tuple(table.raters), tuple(table.concepts), tuple(groups))
 
     def fields(self) -> dict[str, Any]:
-        """Fields of `LabelTable` that every shard has alike."""
+        """Fields of `LabelTable` that are equal in all shards."""
         group_of = np.full(len(self.concepts), OPTIONAL)
         for code, group in enumerate(self.groups):
             group_of[codes_in(self.concepts, group["labels"])] = code
@@ -72,7 +72,7 @@ class LabelVocabulary(Schema[LabelTable]):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> LabelVocabulary:
-        """What a list of shards says."""
+        """Create the vocabulary from a list of shards."""
         groups = (GroupRecord(name=str(of["name"]), labels=list(map(str, of["labels"]))) for of in content["groups"])
         raters, concepts = (tuple(map(str, content[name])) for name in ("raters", "concepts"))
         made = cls(raters, concepts, tuple(groups))
@@ -82,12 +82,12 @@ class LabelVocabulary(Schema[LabelTable]):
         return made
 
     def entry_table(self, table: LabelTable, first: int) -> Any:
-        """The items of a table as an Arrow table."""
+        """Return the items of a table as an Arrow table."""
         ids, is_text = id_columns(table.items, "items")
         return arrow().table({"number": first + np.arange(len(table.items)), "item": ids, "item_is_text": is_text})
 
     def row_table(self, table: LabelTable, first: int) -> Any:
-        """The answers of a table; the concepts that one chose stand together, as do those that it leaves open."""
+        """Return the answers of a table; the concepts that an answer chose are one list, those it left open another."""
         pa = arrow()
         return pa.table(
             {
@@ -100,16 +100,16 @@ class LabelVocabulary(Schema[LabelTable]):
         )
 
     def entry_fields(self, entries: Any) -> dict[str, Any]:
-        """Items by their ids."""
+        """Return items by their ids."""
         return {"items": ids_of(entries, "item")}
 
     def without_rows(self, fields: Sequence[dict[str, Any]]) -> LabelTable:
-        """The table of all items, raters and concepts, without a single answer."""
+        """Create the table of all items, raters and concepts, without answers."""
         none, items = np.zeros(0, np.intp), np.concatenate([part["items"] for part in fields])
         return LabelTable(item=none, rater=none, answer=none, concept=none, items=items, **self.fields())
 
     def joined(self, tables: Sequence[LabelTable]) -> LabelTable:
-        """Tables of different items end to end."""
+        """Join tables of different items, in their order."""
         item = run_starts([len(table.items) for table in tables])[:-1]
         answer = run_starts([len(table) for table in tables])[:-1]
         return replace(
@@ -126,7 +126,7 @@ class LabelVocabulary(Schema[LabelTable]):
         )
 
     def read(self, entries: Any, rows: Any, first: int) -> LabelTable:
-        """The table of labels of one shard."""
+        """Rebuild the table of one shard."""
         answer, concept = entries_of(rows, "chosen", self.concepts)
         return LabelTable(
             item=self.places(entries, rows, first),
@@ -141,14 +141,14 @@ class LabelVocabulary(Schema[LabelTable]):
 
 
 def _named(table: LabelTable, answer: NDArray[np.intp], concept: NDArray[np.intp]) -> Any:
-    """Names of concepts as a list for each answer."""
+    """Return the names of concepts as a list for each answer."""
     order = np.argsort(answer, kind="stable")
     start = run_starts(np.bincount(answer, minlength=len(table)))
     return as_lists(start, as_names(table.concepts[concept[order]]))
 
 
 def by_item(table: LabelTable) -> LabelTable:
-    """The same table with answers in the order of items, and their labels in the order of answers.
+    """Return the same table with answers in the order of items, and labels in the order of answers.
 
     Examples
     --------

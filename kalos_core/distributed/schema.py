@@ -1,4 +1,4 @@
-"""The schema of annotations: a table as two Arrow tables, one of its images and one of its annotations."""
+"""Schema of annotations: a table as two Arrow tables, one of its images and one of its annotations."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ FIXED: dict[str, dict[str, tuple[str, tuple[int, ...]]]] = {
         "rotation": ("cuboid_rotation", (3,)),
     },
 }
-"""Shape kind -> field of its column -> column of the file, and the shape of an entry; -1: as many as there are."""
+"""Shape kind -> field -> column in the file, and shape of an entry; -1 means any length."""
 
 COLUMNS: dict[str, type[Any]] = {"box": Boxes, "mask": Masks, "keypoints": Keypoints, "cuboid": Cuboids}
 
 SHAPES = ("box", "polygon", "mask", "keypoints", "cuboid")
-"""Kinds of shapes that shards can hold."""
+"""Shape kinds that shards can hold."""
 
 
 IDS = ("int", "text", "mixed")
@@ -60,21 +60,21 @@ IDS = ("int", "text", "mixed")
 
 @dataclass(frozen=True)
 class Vocabulary(Schema[Annotations]):
-    """What all shards of annotations of a data set share.
+    """Content common to all shards of annotations of a data set.
 
     Parameters
     ----------
     raters, person, session : tuple of str
     categories : tuple of str
     assigned_categories : mapping rater -> names of classes, or None
-        Classes each rater is assigned to; None: all.
+        Classes that each rater is assigned to; None: all.
     raters_are_local : bool
     shapes : tuple of str
-        Kinds of shapes, some of `SHAPES`.
+        Shape kinds, a subset of `SHAPES`.
     complete : tuple of str
-        Those that every annotation has.
+        Shape kinds that every annotation has.
     ids : "int", "text" or "mixed"
-        Types of the ids of annotations; where they are mixed, the column ``order`` has their order.
+        Types of the ids of annotations; if they are mixed, the column ``order`` holds their order.
     """
 
     kind, entry, row = "annotations", "image", "annotation"
@@ -90,7 +90,7 @@ class Vocabulary(Schema[Annotations]):
 
     @property
     def limits(self) -> NDArray[np.bool_] | None:
-        """(R, K) which classes each rater is assigned to; None for all."""
+        """(R, K) classes that each rater is assigned to; None for all."""
         if self.assigned_categories is None:
             return None
         limits = np.zeros((len(self.raters), len(self.categories)), np.bool_)
@@ -99,7 +99,7 @@ class Vocabulary(Schema[Annotations]):
         return limits
 
     def fields(self) -> dict[str, Any]:
-        """Fields of `Annotations` that every shard has alike."""
+        """Fields of `Annotations` that are equal in all shards."""
         return {
             "raters": object_array(self.raters),
             "person": object_array(self.person),
@@ -111,7 +111,7 @@ class Vocabulary(Schema[Annotations]):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Vocabulary:
-        """What a list of shards says."""
+        """Create the vocabulary from a list of shards."""
         names = ("raters", "person", "session", "categories", "shapes", "complete")
         limits = content["assigned_categories"]
         made = cls(
@@ -126,11 +126,11 @@ class Vocabulary(Schema[Annotations]):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of shapes that every annotation has."""
+        """Shape kinds that every annotation has."""
         return self.complete
 
     def entry_table(self, table: Annotations, first: int) -> Any:
-        """The images of a table as an Arrow table."""
+        """Return the images of a table as an Arrow table."""
         pa = arrow()
         images = len(table.images)
         image, rater = np.nonzero(table.assigned)
@@ -156,7 +156,7 @@ class Vocabulary(Schema[Annotations]):
         )
 
     def row_table(self, table: Annotations, first: int) -> Any:
-        """The annotations of a table and its crowd regions as an Arrow table."""
+        """Return the annotations of a table, including crowd regions, as an Arrow table."""
         pa = arrow()
         parts = [table]
         if table.crowd_regions is not None:
@@ -180,7 +180,7 @@ class Vocabulary(Schema[Annotations]):
         return pa.table(columns)
 
     def entry_fields(self, entries: Any) -> dict[str, Any]:
-        """Fields of `Annotations` about images."""
+        """Return the fields of `Annotations` about images."""
         count = len(entries)
         owner, rater = entries_of(entries, "assigned", self.raters)
         assigned = np.zeros((count, len(self.raters)), np.bool_)
@@ -198,7 +198,7 @@ class Vocabulary(Schema[Annotations]):
         }
 
     def without_rows(self, fields: Sequence[dict[str, Any]]) -> Annotations:
-        """The table of all images, raters and classes, and who was assigned, without a single annotation."""
+        """Create the table of all images, raters, classes and assignments, without annotations."""
         starts = run_starts([len(part["images"]) for part in fields])
         excluded = [part["excluded"] + (start, 0, 0) for part, start in zip(fields, starts, strict=False)]
         joined: dict[str, Any] = {name: np.concatenate([part[name] for part in fields]) for name in fields[0]}
@@ -214,11 +214,11 @@ class Vocabulary(Schema[Annotations]):
         )
 
     def joined(self, tables: Sequence[Annotations]) -> Annotations:
-        """Tables of different images end to end."""
+        """Join tables of different images, in their order."""
         return join(tables)
 
     def read(self, entries: Any, rows: Any, first: int) -> Annotations:
-        """The table of annotations of one shard."""
+        """Rebuild the table of one shard."""
         crowd = np.asarray(column_of(rows, "crowd").to_numpy(zero_copy_only=False), dtype=np.bool_)
         whole = {
             **self.entry_fields(entries),
@@ -240,7 +240,7 @@ class Vocabulary(Schema[Annotations]):
 
 
 def shape_arrays(kind: str, column: ShapeColumn) -> dict[str, Any]:
-    """A column of shapes as columns of an Arrow table, by their names.
+    """Return a column of shapes as columns of an Arrow table, by name.
 
     Examples
     --------
@@ -274,14 +274,14 @@ def _rows_of(fields: Mapping[str, Any], rows: NDArray[np.intp]) -> dict[str, Any
 
 
 def _ids(rows: Any, ids: str) -> NDArray[Any]:
-    """Ids of annotations, or their order where it cannot be seen in some of them."""
+    """Return the ids of annotations; for mixed types, their order in the whole data set."""
     if ids == "text":
         return np.array(column_of(rows, "id").to_pylist(), dtype=TEXT)
     return numbers_of(rows, "id" if ids == "int" else "order")
 
 
 def _has(rows: Any, kind: str) -> bool:
-    """Whether there is a kind of shapes at all: a table without annotations may know of none."""
+    """Return whether the rows have a kind of shapes; a table without annotations may lack it."""
     return any(name == kind or name.startswith(f"{kind}_") for name in rows.column_names)
 
 
@@ -308,7 +308,7 @@ def _shapes(rows: Any, kind: str) -> ShapeColumn:
 
 
 def _trailing(column: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of an entry, also of a column without any."""
+    """Return the shape of an entry, even for an empty column."""
     if -1 not in shape:
         return shape
     others = -int(np.prod(shape))

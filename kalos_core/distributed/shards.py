@@ -1,4 +1,4 @@
-"""A folder of shards: its list of files, reading them one by one, and giving them to workers."""
+"""Folder of shards: its list of files, reading shards one by one, and sending them to workers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from kalos_core.options import checked
 from kalos_core.sharding import Part, Sharded, Tasks
 
 SCHEMAS: dict[str, type[Schema[Any]]] = {schema.kind: schema for schema in (Vocabulary, LabelVocabulary)}
-"""What a list of shards says they are of -> their schema."""
+"""Kind of tables in the list of shards -> schema."""
 
 
 @dataclass(frozen=True)
 class ShardFiles:
-    """One shard: names of its two files in the folder, its first image's number, and what it holds.
+    """One shard: its two files in the folder, the number of its first image, and its size.
 
-    Of image-level labels, images are items and rows are answers.
+    For image-level labels, images are items and rows are answers.
     """
 
     images_file: str
@@ -41,16 +41,16 @@ class ShardFiles:
 
 @dataclass(frozen=True)
 class Shard(Generic[Table]):
-    """One shard as it is sent to a worker, which reads it.
+    """One shard as sent to a worker, which reads it.
 
     Parameters
     ----------
     folder : str
-        The folder or address, as of `fsspec`.
+        Folder or address, as in `fsspec`.
     files : ShardFiles
     vocabulary : Schema
     options : dict
-        Of `fsspec`, such as keys.
+        Options of `fsspec`, such as keys.
     """
 
     folder: str
@@ -60,16 +60,16 @@ class Shard(Generic[Table]):
 
     @property
     def name(self) -> str:
-        """The file of its rows, for messages."""
+        """File of its rows, for messages."""
         return f"{self.folder.rstrip('/')}/{self.files.rows_file}"
 
     def read(self) -> Table:
-        """Its table.
+        """Read the table.
 
         Raises
         ------
         InputError
-            Naming the file, if it is absent, no Parquet, of another schema or of other images.
+            If a file is missing, is not Parquet, or has another schema or other images; the message names the file.
         """
         files, schema = self.files, self.vocabulary
         entries, rows = (read_parquet(self.folder, self.options, name) for name in (files.images_file, files.rows_file))
@@ -84,7 +84,7 @@ class Shard(Generic[Table]):
             raise InputError(f"{self.name}: {error}") from None
 
     def read_images(self) -> dict[str, Any]:
-        """Only what is known of its images: fields of its table."""
+        """Read only the fields of the table about images."""
         entries = read_parquet(self.folder, self.options, self.files.images_file)
         try:
             return self.vocabulary.entry_fields(entries)
@@ -94,18 +94,18 @@ class Shard(Generic[Table]):
 
 @dataclass(frozen=True)
 class Shards(Sharded[Table]):
-    """A data set as shards, in the order of their images; functions of `kalos_core` take it in place of a table.
+    """Data set as shards, in the order of their images; functions of `kalos_core` take it in place of a table.
 
     Parameters
     ----------
     folder : str
     vocabulary : Schema
-        What the shards share.
+        Content common to all shards.
     files : tuple of ShardFiles
     options : dict
-        Of `fsspec`.
+        Options of `fsspec`.
     client, progress
-        As of `open_shards`.
+        As in `open_shards`.
 
     Examples
     --------
@@ -132,44 +132,44 @@ class Shards(Sharded[Table]):
 
     @property
     def images(self) -> int:
-        """How many images there are; of image-level labels, items."""
+        """Number of images; for image-level labels, of items."""
         return sum(files.images for files in self.files)
 
     @property
     def rows(self) -> int:
-        """How many annotations there are, crowd regions not among them; of image-level labels, answers."""
+        """Number of annotations, without crowd regions; for image-level labels, of answers."""
         return sum(files.rows for files in self.files)
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of shapes that every annotation has."""
+        """Shape kinds that every annotation has."""
         return self.vocabulary.kinds
 
     @cached_property
     def starts(self) -> NDArray[np.intp]:
-        """(S + 1,) the first image of each shard, and how many there are."""
+        """(S + 1,) first image of each shard, with the total appended."""
         return run_starts([files.images for files in self.files])
 
     @cached_property
     def row_starts(self) -> NDArray[np.intp]:
-        """(S + 1,) the first annotation or answer of each shard, and how many there are."""
+        """(S + 1,) first annotation or answer of each shard, with the total appended."""
         return run_starts([files.rows for files in self.files])
 
     @cached_property
     def known(self) -> Table:
-        """The table without rows: its images, raters and vocabulary, and who was assigned."""
+        """Table without rows: its images, raters, vocabulary and assignments."""
         return self.vocabulary.without_rows([shard.read_images() for shard in self])
 
     def parts(self, tasks: Tasks[Table, Part], label: str) -> list[Part]:
-        """The answer of a task for the table of each shard: of the workers, or computed here one after the other."""
+        """Return the results of a task for the table of each shard, computed by workers or locally in turn."""
         return over_shards(self, tasks, self.client, self.progress, label)
 
     def table(self) -> Table:
-        """All of it as one table, as far as memory holds it."""
+        """Read all shards as one table, if memory can hold it."""
         return self.vocabulary.joined([shard.read() for shard in self])
 
     def as_json(self) -> str:
-        """The text of the list of shards."""
+        """Return the text of the list of shards."""
         head = {"images": self.images, "rows": self.rows, **asdict(self.vocabulary)}
         return list_text(self.vocabulary.kind, head, [asdict(files) for files in self.files])
 
@@ -182,28 +182,28 @@ def open_shards(
     *,
     progress: Callable[[float, str], None] | None = None,
 ) -> Shards[Any]:
-    """The shards of a folder, as `write_shards` made them; no shard is read.
+    """Open a folder of shards written by `write_shards`; no shard is read.
 
     Parameters
     ----------
     folder : path, or address of `fsspec`
     client : Client of `dask.distributed`, address of a Dask scheduler, or None
-        Whose workers work on the shards; None: this process, on one after the other.
+        Workers to process the shards; None: this process, one shard after the other.
     options : dict, optional
-        Of `fsspec`, such as keys.
+        Options of `fsspec`, such as keys.
     progress : callable, optional
-        ``progress(share, label)``, after each shard: the share of the work that is done, and what comes next. An
-        exception of it ends the work.
+        ``progress(share, label)``, called after each shard with the fraction completed and the next step. Raise an
+        exception in it to stop.
 
     Returns
     -------
     Shards
-        Of annotations, or of image-level labels: to be given to functions in place of a table.
+        Shards of annotations or image-level labels; pass them to functions in place of a table.
 
     Raises
     ------
     InputError
-        For a folder that is none of shards.
+        If the folder holds no shards.
 
     Examples
     --------
@@ -219,6 +219,6 @@ def open_shards(
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path}: expected what write_shards writes, got {type(error).__name__}: {error}") from None
+        raise InputError(f"{path}: expected a list by write_shards, got {type(error).__name__}: {error}") from None
     check_runs(where, schema.entry, [(entry.first_image, entry.images, entry.rows_file) for entry in files])
     return Shards(where, schema, tuple(files), options, client, progress)

@@ -1,4 +1,4 @@
-"""What is known of tables that are written as shards, and how they are cut: annotations and image-level labels."""
+"""Sources of shards, which collect common content and cut tables: annotations and image-level labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kalos_core.similarity.fitting import complete_kinds
 
 
 class LabelSource(Source[LabelTable]):
-    """Tables of image-level labels, which share all that shards do."""
+    """Tables of image-level labels, which have the same raters, concepts and groups."""
 
     entries = "items"
     shared = ("raters", "concepts", "groups", "group_of")
@@ -29,11 +29,11 @@ class LabelSource(Source[LabelTable]):
         self.first: LabelVocabulary | None = None
 
     def note(self, table: LabelTable) -> None:
-        """Look at names, those of the first table."""
+        """Inspect the names of the first table."""
         self.first = self.first or LabelVocabulary.of(table)
 
     def cut(self, table: LabelTable) -> Callable[[int, int], LabelTable]:
-        """A function from the first item and the one after the last to the table of these."""
+        """Return a function that maps the first item, and the end of the range, to the table of that range."""
         whole = by_item(table)
 
         def part(first: int, last: int) -> LabelTable:
@@ -42,7 +42,7 @@ class LabelSource(Source[LabelTable]):
         return part
 
     def schema(self) -> LabelVocabulary:
-        """What all tables share."""
+        """Return the content common to all tables."""
         assert self.first is not None
         return self.first
 
@@ -56,7 +56,7 @@ def _with_crowds(table: Annotations, crowds: Annotations) -> Annotations:
 
 
 class AnnotationSource(Source[Annotations]):
-    """Tables of annotations, which may have classes, kinds of shapes and types of ids of their own."""
+    """Tables of annotations, which may differ in classes, shape kinds and types of ids."""
 
     entries = "images"
     shared = ("raters", "person", "session")
@@ -70,7 +70,7 @@ class AnnotationSource(Source[Annotations]):
         self.has_numbers = self.has_text = False
 
     def cut(self, table: Annotations) -> Callable[[int, int], Annotations]:
-        """What answers the table of some of the images."""
+        """Return a function that maps the first image, and the end of the range, to the table of that range."""
         by_image = ByImage(table)
         crowds = None if table.crowd_regions is None else ByImage(table.crowd_regions)
 
@@ -81,7 +81,7 @@ class AnnotationSource(Source[Annotations]):
         return part
 
     def note(self, table: Annotations) -> None:
-        """Look at classes, shapes, ids, and who is assigned to which class."""
+        """Inspect classes, shapes, ids, and assignments of raters to classes."""
         self.first = self.first or table.select(rows=[])
         strange = [kind for kind in table.shapes if kind not in SHAPES]
         if strange:
@@ -100,7 +100,7 @@ class AnnotationSource(Source[Annotations]):
                 self.limits[name] = self.limits[name] & allowed if name in self.limits else allowed
 
     def schema(self) -> Vocabulary:
-        """What all tables share."""
+        """Return the content common to all tables."""
         assert self.first is not None
         raters, limits = self.first.raters.tolist(), None
         if self.limits:

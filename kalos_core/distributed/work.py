@@ -1,4 +1,4 @@
-"""A task for each shard: one after the other here, or many at a time by the workers of Dask."""
+"""Tasks for each shard, run locally in turn, or in parallel on Dask workers."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from kalos_core.sharding import OneShard, Part, Task, Tasks
 
 Table = TypeVar("Table")
 Progress = Callable[[float, str], None]
-"""``progress(share, label)``: the share of the work that is done, and what comes next."""
+"""``progress(share, label)``: fraction completed, and the next step."""
 
 TIMEOUT = 10
-"""Seconds after which there is no scheduler at an address."""
+"""Seconds to wait for a scheduler at an address."""
 
 AHEAD = 2
-"""Shards for each thread of a worker that are given out at a time, so that results do not pile up on workers."""
+"""Shards submitted per worker thread at a time, so that results do not pile up on workers."""
 
 
 def over_shards(
@@ -30,25 +30,25 @@ def over_shards(
     progress: Progress | None = None,
     label: str = "Shards",
 ) -> list[Part]:
-    """What a task answers for the table of each shard, in the order of shards.
+    """Return the results of a task for the table of each shard, in the order of shards.
 
     Parameters
     ----------
     shards : Shards
     task : callable, or one for each shard
-        From the table of one shard to a part of the result. For Dask it can be pickled.
+        Maps the table of one shard to a part of the result. For Dask, it must be picklable.
     client : Client of `dask.distributed`, address of a scheduler, or None
-        None: here, one shard after the other, so that one is held at a time.
+        None: locally, one shard after the other, so that only one is in memory.
     progress : callable, optional
-        What it raises ends the work.
+        Raise an exception in it to stop.
     label : str
-        For the progress.
+        Label for the progress.
 
     Raises
     ------
     InputError
-        Naming the file of the shard that cannot be used. The shards of a worker that died are given to others; a shard
-        that all of them die of is named.
+        If a shard cannot be used; the message names its file. Shards of a worker that died are given to others; a
+        shard that all workers die of is named.
     """
     every = list(shards)
     asked = list(zip(every, [task] * len(every) if callable(task) else task, strict=True))
@@ -60,7 +60,7 @@ def over_shards(
 
     with opened(client) as known:
         work = _here(asked) if known is None else _by_workers(known, asked)
-        with closing(work):  # before the client is
+        with closing(work):  # before closing the client
             tell()
             for number, part in work:
                 parts[number] = part
@@ -69,13 +69,13 @@ def over_shards(
 
 
 def _dask() -> Any:
-    """The module of Dask's workers; an error that says how to install it."""
+    """Import Dask's workers; raise an error that says how to install them if they are missing."""
     return optional("distributed", "dask", "client")
 
 
 @contextmanager
 def opened(client: Any) -> Iterator[Any]:
-    """A client of Dask, from its address if need be, which is closed again; None stays None."""
+    """Yield a Dask client; one created from an address is closed afterwards. None stays None."""
     if client is None:
         yield None
         return
@@ -96,7 +96,7 @@ def opened(client: Any) -> Iterator[Any]:
 
 
 def worked_on(shard: OneShard[Table], task: Task[Table, Part]) -> Part:
-    """What a task answers for a shard; an error names the shard."""
+    """Return the result of a task for a shard; errors name the shard."""
     table = shard.read()
     try:
         return task(table)
@@ -112,10 +112,10 @@ def _here(asked: list[tuple[OneShard[Table], Task[Table, Part]]]) -> Generator[t
 def _by_workers(
     client: Any, asked: list[tuple[OneShard[Table], Task[Table, Part]]]
 ) -> Generator[tuple[int, Part], None, None]:
-    """Parts as they come. The scheduler gives what a worker that died has not finished to another.
+    """Yield parts as they are completed. The scheduler moves unfinished shards of a dead worker to another.
 
-    A worker holds several shards, and the scheduler blames all of them for its death: those it gives up are tried once
-    more, one by one and alone.
+    A worker holds several shards, and the scheduler blames all of them for its death. Shards that it gives up are
+    retried once, one at a time.
     """
     threads = sum(client.nthreads().values()) or 1
     suspects = yield from _given_out(client, asked, range(len(asked)), AHEAD * threads)
@@ -129,7 +129,7 @@ def _by_workers(
 def _given_out(
     client: Any, asked: list[tuple[OneShard[Table], Task[Table, Part]]], numbers: Iterable[int], at_once: int
 ) -> Generator[tuple[int, Part], None, dict[int, Exception]]:
-    """Parts of some shards as they come, so many of which workers hold at a time; at last those they died of."""
+    """Yield parts of some shards as they are completed, with `at_once` on workers; return those that killed workers."""
     dask = _dask()
     waiting, running = iter(numbers), dask.as_completed()
     given: dict[str, int] = {}

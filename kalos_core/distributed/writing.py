@@ -1,4 +1,4 @@
-"""Tables into a folder of shards."""
+"""Writing of tables as a folder of shards."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from kalos_core.readers import read_labels, stream_coco
 from kalos_core.readers.formats import find_reader
 
 BRIDGE = "kalos_core.fiftyone"
-"""The module that reads data sets of FiftyOne, imported when one is given."""
+"""Module that reads FiftyOne data sets; imported only if one is given."""
 
 
 @dataclass(frozen=True)
 class ShardSettings(Settings):
-    """How shards are written."""
+    """Settings for writing shards."""
 
     images_per_shard: Annotated[
         int,
         Option(
-            "Images per shard", "Images of a shard, or items of image-level labels; the last shard has the rest.", low=1
+            "Images per shard", "Images (or items of image-level labels) per shard; the last shard has the rest.", low=1
         ),
     ] = 10_000
     _: KW_ONLY
@@ -45,19 +45,19 @@ class ShardSettings(Settings):
 
 @takes(ShardSettings)
 def write_shards(source: Any, folder: Any, settings: ShardSettings) -> Shards[Any]:
-    """Write annotations or image-level labels as shards: files of whole images that one worker after another can read.
+    """Write annotations or image-level labels as shards: files of whole images that workers read one at a time.
 
     Parameters
     ----------
     source : Annotations, path, FiftyOne data set or view, LabelTable, or iterable of Annotations or of LabelTables
-        A path is read by `read_labels`, whatever its format; a COCO file by `stream_coco`, a shard at a time. Tables of
-        an iterable are written one after the other, and
-        only one shard is held: they have the same raters in the same order, and no image of another; tables of labels
-        also the same concepts and groups. `read_long_labels` makes one of a CSV file of answers.
+        A path is read by `read_labels`, in any format; a COCO file is streamed by `stream_coco`, one shard at a time.
+        Tables of an iterable are written in turn, and only one shard is in memory. They must have the same raters in
+        the same order, and different images; tables of labels also need the same concepts and groups.
+        `read_long_labels` reads a CSV file of answers into a table.
     folder : path, or address of `fsspec`
-        New or empty.
+        New or empty folder.
     options : dict, optional
-        Of `fsspec`, such as keys.
+        Options of `fsspec`, such as keys.
 
     Returns
     -------
@@ -66,8 +66,8 @@ def write_shards(source: Any, folder: Any, settings: ShardSettings) -> Shards[An
     Raises
     ------
     InputError
-        For a source that cannot be read, a folder that holds something, or shapes that shards do not hold (volumes).
-        Nothing is left of a folder that could not be finished.
+        If the source cannot be read, the folder is not empty, or shards cannot hold the shapes (volumes). An incomplete
+        folder is removed.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def write_shards(source: Any, folder: Any, settings: ShardSettings) -> Shards[An
         tables = iter(tables_of(source, size))
         first = next(tables, None)
         of_labels, every = isinstance(first, LabelTable), chain([] if first is None else [first], tables)
-        del first  # so that it is gone once it is written
+        del first  # to free its memory once it is written
         if of_labels:
             return _Writer(draft, LabelSource()).write(_all_of(LabelTable, every), size)
         return _Writer(draft, AnnotationSource()).write(_all_of(Annotations, every), size)
@@ -96,7 +96,7 @@ def write_shards(source: Any, folder: Any, settings: ShardSettings) -> Shards[An
 
 
 def tables_of(source: Any, images: int) -> Iterable[Any]:
-    """The tables of a source of `write_shards`, one after the other, of so many images where it can be read in part."""
+    """Yield the tables of a source of `write_shards`; COCO files in parts of `images` images."""
     if isinstance(source, (Annotations, LabelTable)):
         return [source]
     if isinstance(source, (str, os.PathLike)) and find_reader(source)[0] == "coco":
@@ -119,7 +119,7 @@ def _all_of(kind: type[Table], tables: Iterable[Any]) -> Iterator[Table]:
 
 
 class _Writer(Generic[Table]):
-    """Tables of one kind, one after the other, into a folder that is being written."""
+    """Writer of tables of one kind into a new folder."""
 
     def __init__(self, draft: Draft, source: Source[Table]) -> None:
         self.draft, self.source = draft, source
@@ -128,7 +128,7 @@ class _Writer(Generic[Table]):
         self.seen: set[Any] = set()
 
     def write(self, tables: Iterable[Table], size: int) -> Shards[Table]:
-        """Write tables as shards of so many images or items, the last of what is left."""
+        """Write tables as shards of `size` images or items; the last has the rest."""
         for piece in self._pieces(self._noted(tables), size):
             self._add(piece)
         if not self.seen:
@@ -141,7 +141,7 @@ class _Writer(Generic[Table]):
         return shards
 
     def _noted(self, tables: Iterable[Table]) -> Iterator[Table]:
-        """The tables of a source, each looked at for what the list of shards says of all."""
+        """Yield the tables of a source, after checks and inspection of each."""
         for table in tables:
             for name in self.source.shared:
                 actual = getattr(table, name).tolist()
@@ -161,7 +161,7 @@ class _Writer(Generic[Table]):
             yield table
 
     def _pieces(self, tables: Iterable[Table], size: int) -> Iterator[Table]:
-        """The same images or items in the same order, so many in each table but the last."""
+        """Regroup tables into tables of `size` images or items in the same order; the last has the rest."""
         waiting: list[Table] = []
         count = 0
         for table in tables:
@@ -194,7 +194,7 @@ class _Writer(Generic[Table]):
         self.files.append(entry)
 
     def _write_order(self) -> None:
-        """Where numbers and text are among the ids: one order of all of them, in a column of each shard."""
+        """Add a column with the order of ids to each shard, for ids of both numbers and text."""
         pa = arrow()
         texts, are_text = [], []
         for entry in self.files:
@@ -208,9 +208,9 @@ class _Writer(Generic[Table]):
 
 
 def order_of_mixed(texts: list[list[str]], are_text: list[NDArray[np.bool_]]) -> list[NDArray[np.int64]]:
-    """The position of each id among the ids of all shards, where some are numbers and some are text.
+    """Return the position of each id among the ids of all shards, for ids of both numbers and text.
 
-    As one table has it: by the id as text, a number before a text of the same letters.
+    The order is as in one table: by the id as text, with numbers before equal text.
 
     Examples
     --------

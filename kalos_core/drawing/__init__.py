@@ -1,8 +1,8 @@
-"""Images with the outlines of every rater, each in their colour.
+"""Images with the outlines of every rater, each rater in a colour.
 
-* all annotations of an image: `draw_image`; the annotations of one unit, cut out: `draw_unit`, `draw_members`
-* what they return: `Drawing`, with `Drawing.png` and `Drawing.figure`; `Outline`
-* what is outlined: `outlines_of`
+* all annotations of an image: `draw_image`; a crop with the annotations of one unit: `draw_unit`, `draw_members`
+* result: `Drawing`, with `Drawing.png` and `Drawing.figure`; `Outline`
+* outlines of annotations: `outlines_of`
 """
 
 from kalos_core.drawing.draw import draw_image as draw_image

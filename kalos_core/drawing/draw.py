@@ -1,4 +1,4 @@
-"""What to draw: an image with all that raters annotated, or the part of it where one unit lies."""
+"""Drawings of an image with all annotations, or of a crop around one unit."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from kalos_core.options import checked
 from kalos_core.reliability import NO_OBJECT, build_units
 
 Pixels = str | PathLike[str] | ArrayLike
-"""An image file, a folder that holds the file of the image, or its pixels (height, width) or (height, width, 3)."""
+"""An image file, the folder that holds it, or pixels (height, width) or (height, width, 3)."""
 
 CANVAS = (232, 234, 237)
-"""Colour of an image that is not there."""
+"""Background colour if there is no image."""
 
 LONGEST_SIDE = 1200
-"""Pixels of a drawing: larger images are reduced."""
+"""Longer side of a drawing in pixels; larger images are reduced."""
 
 UNIT_SIDE = 480
-"""Pixels of the longer side of a unit, which is enlarged to it."""
+"""Longer side of a drawing of a unit in pixels."""
 
 NOTHING, UNMATCHED = "annotated nothing here", "nothing that matches"
-"""Legend of raters who have no annotation in a unit: none at its place either, and one that reaches into it."""
+"""Legend of raters without an annotation in a unit: with none nearby, and with another one that overlaps the crop."""
 
 LEAST_MARGIN = 8.0
-"""Pixels of the image around a unit, at least."""
+"""Minimum margin around a unit in pixels of the image."""
 
 
 @checked
@@ -51,7 +51,7 @@ def draw_image(
     raters: Sequence[str] | None = None,
     longest_side: int = LONGEST_SIDE,
 ) -> Drawing:
-    """An image with every rater's outlines in their colour, as the papers show theirs (KαLOS Fig. 1, 16, 17).
+    """Draw an image with the outlines of every rater in a colour, as in the papers (KαLOS Fig. 1, 16, 17).
 
     Parameters
     ----------
@@ -59,24 +59,24 @@ def draw_image(
     image : an id among `Annotations.images`, or the name of a file
     pixels : path, folder or array, optional
         The image: a file, the folder that holds the file of that name, or an array (height, width), (height, width, 3)
-        or (height, width, 4) of bytes, or of numbers in [0, 1]. Without it, or where the file does not exist, the
-        outlines stand on a canvas of the image's size.
+        or (height, width, 4) of bytes, or of numbers in [0, 1]. If it is not given or the file does not exist, outlines
+        are drawn on a canvas of the image's size.
     shape : "polygon", "mask", "keypoints" or "box", optional
-        What is outlined; by default the shape that says most of each annotation.
+        Shape to outline; by default the most detailed shape of each annotation.
     raters : sequence of names, optional
-        Whose outlines; by default all who are assigned to the image.
+        Raters to show; by default all who are assigned to the image.
     longest_side : int
-        Pixels of the drawing; larger images are reduced.
+        Longer side of the drawing in pixels; larger images are reduced.
 
     Returns
     -------
     Drawing
-        With `Drawing.png` and `Drawing.figure`.
+        Use `Drawing.png` or `Drawing.figure`.
 
     Raises
     ------
     InputError
-        For an unknown image, rater or shape, a file that is no image, or pixels of another form.
+        If the image, rater or shape is unknown, a file is no image, or pixels have another form.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def draw_unit(
     others: bool = False,
     longest_side: int = UNIT_SIDE,
 ) -> Drawing:
-    """The part of an image where one unit lies, with the outline of each rater and what they called it.
+    """Draw the part of an image around one unit, with the outline and class from each rater.
 
     Parameters
     ----------
@@ -132,22 +132,22 @@ def draw_unit(
     pixels, shape
         As in `draw_image`.
     margin : float, at least 0
-        Around the unit, as a share of its longer side; `LEAST_MARGIN` pixels at least.
+        Margin around the unit, as a share of its longer side; at least `LEAST_MARGIN` pixels.
     others : bool
-        Whether annotations of other units that reach into the part are drawn, too.
+        Whether to draw annotations of other units that reach into the crop.
     longest_side : int
-        Pixels of the drawing; the part is reduced or enlarged to it.
+        Longer side of the drawing in pixels; the crop is reduced or enlarged to it.
 
     Returns
     -------
     Drawing
-        The legend says of each assigned rater what they chose, or whether nothing of theirs matches or is there at
-        all; who is not assigned is not named.
+        The legend has an entry for each assigned rater: their class, or that no annotation of theirs matches or that
+        there is none here. Raters who are not assigned are left out.
 
     Raises
     ------
     InputError
-        For a unit that is none, a margin below 0, and as `draw_image`.
+        If there is no such unit, the margin is below 0, and as in `draw_image`.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def draw_members(
     others: bool = False,
     longest_side: int = UNIT_SIDE,
 ) -> Drawing:
-    """As `draw_unit`, of annotations that are one unit, or a whole and its parts.
+    """Draw annotations as `draw_unit` does, if they are one unit, or a whole and its parts.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def _reaching_into(
     outlines: Sequence[Outline],
     shape: str | None,
 ) -> NDArray[np.intp]:
-    """Rows of further annotations of an image that reach into the bounds of some outlines."""
+    """Return rows of further annotations of an image that reach into the bounds of some outlines."""
     rest = np.setdiff1d(np.flatnonzero(annotations.image == number), rows)
     bounds = [outline.bounds for outline in outlines if np.isfinite(outline.bounds).all()]
     there = [
@@ -270,7 +270,7 @@ def _named_raters(annotations: Annotations, raters: Sequence[str]) -> NDArray[np
 
 
 def _pixels_of(pixels: Pixels | None, file: str) -> NDArray[np.uint8] | None:
-    """(H, W, 3) pixels of an image; None where there is none."""
+    """Return (H, W, 3) pixels of an image; None if there are none."""
     from PIL import ImageOps  # slow to import, and needed here only
 
     if pixels is None:
@@ -307,7 +307,7 @@ def _pixels_of(pixels: Pixels | None, file: str) -> NDArray[np.uint8] | None:
 def _image_size(
     annotations: Annotations, number: int, outlines: Sequence[Outline], under: NDArray[np.uint8] | None
 ) -> NDArray[np.float64]:
-    """(2,) width and height in which the annotations stand: as known, else of the pixels, else of the outlines."""
+    """Return (2,) width and height of the image: as known, else from the pixels, else from the outlines."""
     size = np.asarray(annotations.image_size[number])
     if not np.isnan(size).any():
         return size
@@ -318,7 +318,7 @@ def _image_size(
 
 
 def _part_around(outlines: Sequence[Outline], size: NDArray[np.float64], margin: float) -> NDArray[np.float64]:
-    """(4,) what is cut out: the bounds of some outlines with a margin, within the image as far as they are."""
+    """Return (4,) the crop: bounds of some outlines with a margin, within the image as far as the outlines are."""
     bounds = np.array([outline.bounds for outline in outlines if np.isfinite(outline.bounds).all()])
     if not len(bounds):
         return np.array([0.0, 0.0, *size])
@@ -346,7 +346,7 @@ def _cut_out(
     legend: dict[int, str],
     title: str,
 ) -> Drawing:
-    """A part (4,) of an image of that size (2,), of so many pixels of the drawing in one of the image (2,)."""
+    """Crop a part (4,) of an image of some size (2,), scaled by drawing pixels per image pixel (2,)."""
     from PIL import Image
 
     extent = part[2:] - part[:2]

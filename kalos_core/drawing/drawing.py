@@ -1,4 +1,4 @@
-"""An image or a part of it, with the outlines of raters on it: as PNG and as a plotly figure."""
+"""Drawing of an image or a crop with the outlines of raters, as PNG and as a plotly figure."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ LINE = 2.0
 """Width of an outline in pixels of the drawing."""
 
 WIDER = 3.0
-"""By how much the outline of a rater is wider than that of the next one, so that equal outlines show all."""
+"""Extra width of the outline of each rater relative to the next, so that equal outlines are all visible."""
 
 MOST_RINGS = 5
-"""So many raters have widths of their own; those before them share the widest."""
+"""Number of raters with different widths; earlier raters share the widest."""
 
 POINT = 4.0
 """Radius of a keypoint in pixels of the drawing."""
@@ -36,28 +36,28 @@ POINT = 4.0
 HALO = (255, 255, 255)
 
 LEGEND_ROW, LEGEND_FONT = 20, 13
-"""Height of a line of the legend, and the size of its letters, in pixels."""
+"""Height of a line of the legend, and font size, in pixels."""
 
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    r"""An image, or a part of it, and what raters annotated there.
+    r"""Image, or a part of it, with the annotations of raters.
 
     Parameters
     ----------
     pixels : (H, W, 3) uint8
-        What is under the outlines, at the size of the drawing.
+        Background pixels, at the size of the drawing.
     corner : (2,) float64
-        x, y of its left upper corner in pixels of the image.
+        x, y of the upper left corner in pixels of the image.
     scale : (2,) float64
-        Pixels of the drawing in a pixel of the image, across and down.
+        Pixels of the drawing per pixel of the image, in x and y.
     outlines : sequence of Outline
         In pixels of the image.
     legend : mapping of rater codes to text
-        What stands beside each rater's colour, in the order of the vocabulary.
+        Text for each rater's colour, in the order of the vocabulary.
     title : str
     is_canvas : bool
-        Whether there were no pixels of the image to show.
+        Whether the image has no pixels to show.
 
     Examples
     --------
@@ -77,16 +77,16 @@ class Drawing:
     is_canvas: bool
 
     def placed(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(V, 2) pixels of the image -> pixels of the drawing."""
+        """Convert (V, 2) pixels of the image to pixels of the drawing."""
         return np.asarray((points - self.corner) * self.scale)
 
     def png(self, legend: bool = True) -> bytes:
-        """The drawing as a PNG file.
+        """Render the drawing as a PNG file.
 
         Parameters
         ----------
         legend : bool
-            Whether a line for each rater stands below the image.
+            Whether to add a line for each rater below the image.
         """
         from PIL import Image, ImageDraw  # slow to import, and needed here only
 
@@ -94,7 +94,7 @@ class Drawing:
         width = self._widths()
         pen = ImageDraw.Draw(image)
         below_first = sorted(self.outlines, key=lambda one: -width[one.rater])
-        for colour in (HALO, None):  # all halos first: none hides another rater's line
+        for colour in (HALO, None):  # all halos first, so that none hides another rater's line
             for outline in below_first:
                 self._outline(pen, outline, width[outline.rater], colour)
         if legend and self.legend:
@@ -104,7 +104,7 @@ class Drawing:
         return buffer.getvalue()
 
     def figure(self) -> go.Figure:
-        """The drawing as a plotly figure: a trace for each rater, which a click on the legend hides."""
+        """Render the drawing as a plotly figure with one trace per rater, which a click on the legend hides."""
         import plotly.graph_objects as go
         from PIL import Image
 
@@ -154,7 +154,7 @@ class Drawing:
         return f"Drawing({self.title!r}: {number_of(len(self.outlines), 'outline')} on {under} of {width} x {height})"
 
     def _widths(self) -> dict[int, float]:
-        """Rater -> width of their outlines; later raters have narrower ones, since they lie on top."""
+        """Return rater -> width of the outlines; later raters are drawn on top with narrower ones."""
         raters = [rater for rater in self.legend if any(outline.rater == rater for outline in self.outlines)]
         below = [min(number, MOST_RINGS) for number in reversed(range(len(raters)))]
         return {rater: LINE + WIDER * count for rater, count in zip(raters, below, strict=True)}
@@ -162,7 +162,7 @@ class Drawing:
     def _outline(
         self, pen: ImageDraw.ImageDraw, outline: Outline, width: float, halo: tuple[int, int, int] | None
     ) -> None:
-        """An outline in its rater's colour, or the halo around it."""
+        """Draw an outline in its rater's colour, or the halo around it."""
         colour = rater_colour(outline.rater) if halo is None else halo
         wider = 0 if halo is None else 2
         for ring in outline.rings:
@@ -188,7 +188,7 @@ class Drawing:
         return whole
 
     def _trace(self, rater: int, text: str, width: float) -> go.Scatter:
-        """The outlines of one rater: closed lines separated by None, and points."""
+        """Return the outlines of one rater: closed lines separated by None, and points."""
         import plotly.graph_objects as go
 
         name = shown(text)
@@ -217,17 +217,17 @@ class Drawing:
 
 
 def data_uri(image: Image.Image, kind: str = "PNG", **options: int) -> str:
-    """An image as an address that holds all of it; `options` are those of Pillow."""
+    """Return an image as a data URI; `options` are passed to Pillow."""
     buffer = io.BytesIO()
     image.save(buffer, kind, **options)
     return f"data:image/{kind.lower()};base64,{base64.b64encode(buffer.getvalue()).decode('ascii')}"
 
 
 def _legend_font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """A font with letters beyond those of English: Pillow's own draws "é" and "×" as boxes."""
+    """Return a font with letters beyond ASCII; Pillow's own draws "é" and "×" as boxes."""
     from PIL import ImageFont
 
-    found = importlib.util.find_spec("matplotlib")  # its folder, without importing it
+    found = importlib.util.find_spec("matplotlib")  # find its folder without importing it
     for folder in (found and found.submodule_search_locations) or ():
         path = Path(folder, "mpl-data", "fonts", "ttf", "DejaVuSans.ttf")
         if path.is_file():

@@ -1,4 +1,4 @@
-"""One image with the reference dashed and a synthetic rater solid, as an SVG that any browser shows."""
+"""Preview of one image as SVG, with the reference dashed and a synthetic rater solid."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from kalos_core.noise.events import DONE, EVENTS
 from kalos_core.text import shown
 
 LONGEST_SIDE = 520
-"""Pixels of the preview."""
+"""Longer side of the preview in pixels."""
 
 RATER = 'stroke="#E69F00" stroke-width="2.6"'
 BELOW_RATER = 'stroke="#222" stroke-width="4"'
 REFERENCE = 'stroke="#FFF" stroke-width="1.6" stroke-dasharray="5 5"'
 BELOW_REFERENCE = 'stroke="#222" stroke-width="2.8" stroke-dasharray="5 5"'
-"""Lines of the outlines, each above a dark one that sets it off from any image."""
+"""Styles of the outlines, each above a dark line for contrast on any image."""
 
 MISSING = (105, 112, 122)
-"""Canvas where the image cannot be opened."""
+"""Background colour if the image cannot be opened."""
 
 UNCHANGED = "unchanged"
 
 
 @dataclass(frozen=True)
 class NoisePreview:
-    """One image with the annotations of the reference and of a rater generated from it.
+    """Image with the annotations of the reference and of a rater generated from it.
 
     Parameters
     ----------
     image : str
-        An SVG as a data URI.
+        SVG as a data URI.
     width, height : int
-        In pixels.
+        Size in pixels.
     file : str
-        Name of its file.
+        Name of the image file.
     message : str
-        What the rater did there.
+        Summary of the rater's changes to the image.
     """
 
     image: str
@@ -59,7 +59,7 @@ class NoisePreview:
 
 
 def preview_generated(result: GeneratedRaters, image: int, path: str | PathLike[str]) -> NoisePreview:
-    """What generated raters made of an image.
+    """Draw the annotations of a generated rater on an image.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def preview_generated(result: GeneratedRaters, image: int, path: str | PathLike[
     image : int
         Code of the image.
     path : str or path
-        Of its file; where it cannot be opened, the outlines stand on a canvas.
+        Image file; if it cannot be opened, the outlines are drawn on a canvas.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def preview_generated(result: GeneratedRaters, image: int, path: str | PathLike[
     size = original.image_size[image]
     scale = LONGEST_SIDE / size.max()
     width, height = (max(round(side), 1) for side in (size * scale).tolist())
-    lines = [  # the dashes above, so that both are seen where they nearly agree
+    lines = [  # dashes on top, so that both are visible where they nearly agree
         *_outlines(made, image, scale, BELOW_RATER, RATER),
         *_outlines(original, image, scale, BELOW_REFERENCE, REFERENCE),
     ]
@@ -98,7 +98,7 @@ def preview_generated(result: GeneratedRaters, image: int, path: str | PathLike[
 
 
 def _outlines(annotations: Annotations, image: int, scale: float, below: str, stroke: str) -> Iterator[str]:
-    """Every annotation of an image as a path with its class."""
+    """Yield every annotation of an image as a path with its class."""
     for outline in outlines_of(annotations, np.flatnonzero(annotations.image == image)):
         rings = [ring * scale for ring in outline.rings]
         path = " ".join(f"M{' L'.join(f'{x:.1f},{y:.1f}' for x, y in ring)} Z" for ring in rings)
@@ -107,7 +107,7 @@ def _outlines(annotations: Annotations, image: int, scale: float, below: str, st
 
 
 def _background(path: str | PathLike[str], width: int, height: int) -> str:
-    """The image in the size of the preview, or a canvas where it cannot be opened."""
+    """Return the image in the size of the preview, or a canvas if it cannot be opened."""
     from PIL import Image  # slow to import, and needed here only
 
     try:

@@ -1,4 +1,4 @@
-"""The outlines of annotations: closed rings of polygons, masks and boxes, the points of poses."""
+"""Outlines of annotations: closed rings of polygons, masks and boxes, and points of poses."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from kalos_core.options import checked
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
 
 FLAT = ("polygon", "mask", "keypoints", "box")
-"""Kinds that can be outlined in an image, the one that says most of an object first."""
+"""Shape kinds that can be outlined in an image, most detailed first."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """What one annotation looks like.
+    """Outline of one annotation.
 
     Parameters
     ----------
     row, rater : int
-        Row of the annotations, and the code of who annotated it.
+        Row of the annotation, and code of its rater.
     category : str
     rings : sequence of (V, 2) float64
-        x, y in pixels of the image, each closed by a line to its first point.
+        x, y in pixels of the image; each ring is closed by a line to its first point.
     points : (J, 2) float64
-        Labelled keypoints; none for other kinds.
+        Labelled keypoints; empty for other kinds.
     """
 
     row: int
@@ -41,31 +41,31 @@ class Outline:
 
     @property
     def bounds(self) -> NDArray[np.float64]:
-        """(4,) least and greatest x, y of all that is drawn; NaN for nothing."""
+        """(4,) minimum and maximum x, y of the outline; NaN if it is empty."""
         every = np.concatenate([self.points, *self.rings])
         return np.concatenate([every.min(axis=0), every.max(axis=0)]) if len(every) else np.full(4, np.nan)
 
 
 @checked
 def outlines_of(annotations: Annotations, rows: NDArray[np.intp], shape: str | None = None) -> list[Outline]:
-    """The outline of each of some annotations.
+    """Return the outlines of some annotations.
 
     Parameters
     ----------
     annotations : Annotations
     rows : (M,) int
     shape : "polygon", "mask", "keypoints" or "box", optional
-        The kind that is outlined; by default the one that says most of each annotation.
+        Shape kind to outline; by default the most detailed one of each annotation.
 
     Returns
     -------
     list of Outline
-        Of the annotations that have such a shape, in the order of `rows`.
+        Outlines of the annotations with such a shape, in the order of `rows`.
 
     Raises
     ------
     InputError
-        For another kind, or one that the annotations do not have; for annotations of volumes or cuboids alone.
+        If the kind is another, or the annotations do not have it, or they have only volumes or cuboids.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def _shape_of(column: object, row: int) -> tuple[list[NDArray[np.float64]], NDAr
 
 
 def _edges_of(masks: Masks, row: int) -> list[NDArray[np.float64]]:
-    """The edges of a mask's pixels, those of holes too."""
+    """Return the edges of a mask's pixels, including holes."""
     _, column, top, bottom = masks.strips(np.array([row]))
     region = shapely.union_all(shapely.box(column, top, column + 1, bottom))
     rings = shapely.get_rings(shapely.get_parts(shapely.simplify(region, 0)))

@@ -1,11 +1,11 @@
-"""Sparse probability of agreement: how likely two raters agree on an item when each item has only some of the raters.
+"""Sparse probability of agreement: how likely two raters agree on an item if each item has only some of the raters.
 
-After Nørregaard & Derczynski, *Sparse Probability of Agreement*. Everything is computed from counts (I, C): how many
-raters put each item into each category, as an array or a `scipy.sparse` matrix.
+After Nørregaard & Derczynski, *Sparse Probability of Agreement*. All functions take counts (I, C), the number of
+raters that put each item into each category, as an array or a `scipy.sparse` matrix.
 
 * Counts: `Counts`, `tally`, `Tally`.
 * Agreement: `sparse_agreement`, `SparseAgreement`, `ratio_interval`; weights of items: `WEIGHTS`, `agreement_variance`.
-* What it assumes: `check_independence`, `Independence`.
+* Its assumption: `check_independence`, `Independence`.
 * While annotations arrive: `running_agreement`, `RunningAgreement`, `RunningCurve`.
 * Over the units of an `Agreement`: `unit_agreement`, `UnitAgreement`.
 * The paper's experiment: `removal_experiment`, `RemovalExperiment`.

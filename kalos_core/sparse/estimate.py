@@ -22,17 +22,17 @@ from kalos_core.sparse.independence import Independence, independence_of, is_dou
 from kalos_core.sparse.weights import WeightName, item_weights
 
 DEPENDENT = (
-    "raters agree {how} on items with more annotations (rho {rho:.2f}, p {p:.2g}), while sparse agreement assumes that "
-    "which labels are missing does not depend on that: with the weights {weighting!r}, which lean to these items, it "
+    "raters agree {how} on items with more annotations (rho {rho:.2f}, p {p:.2g}), but sparse agreement assumes that "
+    "which labels are missing does not depend on that: with the weights {weighting!r}, which favour these items, it "
     "is {value:.3f}, with equal weights (weights='flat') {flat:.3f}"
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparseAgreement(Result):
-    """The result of `sparse_agreement`.
+    """Result of `sparse_agreement`.
 
-    Table: one row an item.
+    Table: one row per item.
 
     Figures: ``"items"``.
 
@@ -43,13 +43,13 @@ class SparseAgreement(Result):
     interval : (2,) float64
         95 % bootstrap interval over usable items; NaN without a bootstrap.
     item_agreement : (I,) float64
-        Of each item; NaN below two annotations.
+        Agreement on each item; NaN with fewer than two annotations.
     weights : (I,) float64
-        Of each item; 0 below two annotations.
+        Weight of each item; 0 with fewer than two annotations.
     annotations : (I,) int
-        Of each item.
+        Number of annotations of each item.
     times : (I,) int
-        How many items each of the I stands for: one, unless a `Tally` of several was given.
+        Number of items that each of the I stands for: one, unless a `Tally` of several was given.
     weighting : str
         Name of the weights.
 
@@ -73,7 +73,7 @@ class SparseAgreement(Result):
 
     @property
     def flat(self) -> float:
-        """The same with equal weights, which lean to no item (see `independence`); NaN if no item has two."""
+        """Value with equal weights, which favour no item (see `independence`); NaN if no item has two annotations."""
         usable = self.annotations >= 2
         times = self.times[usable]
         return math.fsum(self.item_agreement[usable] * times) / int(times.sum()) if usable.any() else math.nan
@@ -85,31 +85,31 @@ class SparseAgreement(Result):
 
     @property
     def usable_items(self) -> int:
-        """How many items have at least two annotations."""
+        """Number of items with at least two annotations."""
         return int(self.times[self.annotations >= 2].sum())
 
     @property
     def usable(self) -> float:
-        """Share of items that have at least two annotations; NaN without items."""
+        """Share of items with at least two annotations; NaN without items."""
         return self.usable_items / int(self.times.sum()) if len(self.times) else math.nan
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         found = with_interval(self.value, self.interval)
         return f"Sparse agreement {found} over {number_of(len(self.item_agreement), 'item')}, weights {self.weighting}"
 
 
 @dataclass(frozen=True)
 class SparseSettings(Settings):
-    """How sparse agreement is computed; of its intervals, usable items are drawn, weights as they are."""
+    """Settings of sparse agreement; its intervals resample usable items with their weights."""
 
     weights: WeightName = "annotations_m1"
     class_share: Annotated[
         ArrayLike | None,
         Option(
             "Class shares",
-            "For the weights 'inv_var_class'; those of all annotations unless given.",
+            "Class shares for the weights 'inv_var_class'; by default those of all annotations.",
             type="(C,) float, optional",
             check=lambda given, _: given,
         ),
@@ -120,20 +120,19 @@ class SparseSettings(Settings):
 
 @takes(SparseSettings)
 def sparse_agreement(counts: Counts, settings: SparseSettings) -> SparseAgreement:
-    """Sparse probability of agreement: that two raters of an item agree, where not all raters labelled all items.
+    """Compute the sparse probability of agreement: that two raters of an item agree, if not all labelled all items.
 
     SPA = sum k_i P_i / sum k_i with P_i = sum_c n_ic (n_ic - 1) / (n_i (n_i - 1)) (Nørregaard & Derczynski, Eq. 7). It
-    estimates without bias what complete data would give if which labels are missing does not depend on how well raters
-    agree on an item (§4.3): `SparseAgreement.independence` tests that, and `SparseAgreement.flat` is what equal weights
-    give, which lean to no item. It is not corrected for chance. Items with fewer than two annotations have no agreement
-    and leave numerator and denominator under every weight.
+    is an unbiased estimate of the agreement of complete data if missing labels do not depend on how well raters agree
+    on an item (§4.3). `SparseAgreement.independence` tests that; `SparseAgreement.flat` is the value with equal
+    weights, which favour no item. SPA is not corrected for chance. Items with fewer than two annotations have no
+    agreement and do not count under any weights.
 
     Parameters
     ----------
     counts : (I, C) whole numbers, dense or `scipy.sparse`
-        How many raters put each item into each category.
-        Of the weights ``"inv_var"`` equals ``"edges"`` for every number of classes (`agreement_variance` has the
-        derivation).
+        Number of raters that put each item into each category. The weights ``"inv_var"`` equal ``"edges"`` for every
+        number of classes (`agreement_variance` has the derivation).
 
     Returns
     -------
@@ -147,11 +146,11 @@ def sparse_agreement(counts: Counts, settings: SparseSettings) -> SparseAgreemen
     Raises
     ------
     InputError
-        For counts that are no counts, unknown weights, or inverse variances of one class.
+        If counts are not valid, weights are unknown, or inverse variances are requested for one class.
 
     Examples
     --------
-    Three of three agree; two of three; an item of one rater does not count: (2 · 1 + 2 · 1/3) / 4.
+    Three of three agree; two of three agree; an item of one rater does not count: (2 · 1 + 2 · 1/3) / 4.
 
     >>> result = sparse_agreement([[3, 0], [2, 1], [0, 1]])
     >>> round(result.value, 4), result.weights.tolist()
@@ -177,7 +176,7 @@ def sparse_agreement(counts: Counts, settings: SparseSettings) -> SparseAgreemen
 
 
 def estimate(found: Tally, weights: str, class_share: ArrayLike | None, bootstrap: int, seed: int) -> SparseAgreement:
-    """`sparse_agreement` of a tally, without a look at what it assumes."""
+    """Compute `sparse_agreement` of a tally, without checking its assumption."""
     made = item_weights(found, weights, class_share)
     usable = found.usable
     weighted, weight, times = (made * found.item_agreement)[usable], made[usable], found.times[usable]
@@ -200,10 +199,11 @@ def ratio_interval(
     seed: int,
     times: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
-    """(2,) 95 % bootstrap interval of sum of numerators / sum of denominators, items (M,) sampled with replacement.
+    """Compute the 95 % bootstrap interval (2,) of sum of numerators / sum of denominators over items (M,).
 
-    Each of the M may stand for several items, as many as `times` (M,) says. Items that are alike in both are of one
-    *kind*: how often each kind is drawn is multinomial, and there are few kinds among many items.
+    Items are sampled with replacement. Each of the M may stand for several items, as given by `times` (M,). Items with
+    equal numerator and denominator are of one *kind*: how often each kind is drawn is multinomial, and many items have
+    few kinds.
 
     Examples
     --------

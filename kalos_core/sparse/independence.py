@@ -1,4 +1,4 @@
-"""Whether raters agree more, or less, on items with more annotations: sparse agreement assumes that they do not."""
+"""Test whether agreement depends on the number of annotations of an item; sparse agreement assumes that it does not."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from kalos_core.options import Option, Seed, Settings, takes
 from kalos_core.results import Result
 
 MOST_PERMUTED = 5_000
-"""Above so many items p is that of the normal distribution, which the statistic has in the limit."""
+"""Number of items above which p is from the normal distribution, which is the limit of the statistic."""
 
 SUSPECT = 0.01
-"""Below this p the assumption is taken to fail."""
+"""Level of p below which the assumption is rejected."""
 
 FEW_ITEMS = 20
-"""With fewer items than this nobody is warned."""
+"""Minimum number of items for a warning."""
 
 NOTEWORTHY = 2.0
-"""Statistics below this have a p well above `SUSPECT`: no permutation is drawn to warn."""
+"""Statistics below this have a p well above `SUSPECT`; no permutations are needed to decide on a warning."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Independence(Result):
-    """The result of `check_independence`: annotations n and agreement P of the items with two annotations or more.
+    """Result of `check_independence`: annotations n and agreement P of the items with at least two annotations.
 
-    Table: one row for each number of annotations.
+    Table: one row per number of annotations.
 
     Figures: ``"numbers"``.
 
     Parameters
     ----------
     rho : float in [-1, 1]
-        Correlation of the rank of n with P: above 0, raters agree more on items with more annotations. NaN where all
-        items have the same n or the same P.
+        Correlation of the rank of n with P: above 0, raters agree more on items with more annotations. NaN if all items
+        have the same n or the same P.
     p : float
-        How often items whose agreement does not depend on n give a correlation that far from 0, on either side.
+        Probability of a correlation at least that far from 0 (two-sided) if agreement does not depend on n.
     permutations : int
-        How many p is from; 0 where it is from the normal distribution.
+        Number of permutations for p; 0 if p is from the normal distribution.
     annotations : (L,) int
-        The numbers of annotations that occur, ascending.
+        Numbers of annotations that occur, ascending.
     agreement : (L,) float64
-        Mean P of the items with that many: what does not depend on n if the assumption holds.
+        Mean P of the items with that many annotations; it does not depend on n if the assumption holds.
     deviation : (L,) float64
-        Standard deviation of P among them, NaN of one item.
+        Standard deviation of P among them; NaN for one item.
     items : (L,) int
-        How many items there are.
+        Number of items.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Independence(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         if math.isnan(self.rho):
             return "annotations or agreement are the same for all items: nothing to test"
         verdict = "depends on" if self.doubtful else "shows no dependence on"
@@ -87,24 +87,24 @@ class Independence(Result):
 
 @dataclass(frozen=True)
 class IndependenceSettings(Settings):
-    """How p is found."""
+    """Settings of the test."""
 
-    permutations: Annotated[int, Option("Permutations", "Number of permutations that are drawn for p.", low=1)] = 1000
+    permutations: Annotated[int, Option("Permutations", "Number of permutations for p.", low=1)] = 1000
     seed: Seed = 0
 
 
 @takes(IndependenceSettings)
 def check_independence(counts: Counts, settings: IndependenceSettings) -> Independence:
-    """Whether the agreement of items depends on how many annotations they have (Nørregaard & Derczynski §4.3).
+    """Test whether the agreement of items depends on their number of annotations (Nørregaard & Derczynski §4.3).
 
-    Sparse agreement is unbiased if which labels are missing does not depend on how well raters agree on an item. If it
-    does, weights by the number of annotations lean to the items that have more of them.
+    Sparse agreement is unbiased if missing labels do not depend on how well raters agree on an item. Otherwise, weights
+    by the number of annotations favour the items with more of them.
 
-    The observed P of an item is unbiased whatever its n, but takes the extreme values 0 and 1 the more often the
-    smaller n is. Ranks of P therefore depend on n where its mean does not, and Spearman's correlation rejects true
-    independence far too often (of 100 items with 2 or 10 annotations in 60 % of cases at a level of 5 %). So only n is
-    ranked, and the correlation is divided by its standard error before it is compared with those of permutations
-    (DiCiccio & Romano 2017), which holds though P spreads less where n is large.
+    The observed P of an item is unbiased for any n, but more often takes the extreme values 0 and 1 if n is small.
+    Ranks of P therefore depend on n even if the mean does not, and Spearman's correlation rejects true independence far
+    too often (for 100 items with 2 or 10 annotations, in 60 % of cases at a level of 5 %). Therefore, only n is ranked,
+    and the correlation is divided by its standard error before comparison with permutations (DiCiccio & Romano 2017).
+    This is valid although P varies less if n is large.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def check_independence(counts: Counts, settings: IndependenceSettings) -> Indepe
 
     Examples
     --------
-    Two annotations on items that raters dispute, eight on those that they do not:
+    Two annotations on items that raters dispute, eight on the others:
 
     >>> counts = [[1, 1], [2, 0]] * 20 + [[8, 0], [7, 1]] * 20
     >>> result = check_independence(counts)
@@ -129,7 +129,7 @@ def check_independence(counts: Counts, settings: IndependenceSettings) -> Indepe
 
 
 def is_doubtful(annotations: NDArray[np.int64], agreement: NDArray[np.float64], times: NDArray[np.int64]) -> bool:
-    """Whether `independence_of` so many items that one may warn is doubtful; without a permutation where it is not."""
+    """Return whether `independence_of` enough items for a warning is doubtful; skips permutations if clearly not."""
     n, values, often = _usable(annotations, agreement, times)
     if often.sum() < FEW_ITEMS:
         return False
@@ -148,7 +148,7 @@ def _usable(
 def _ranks(
     numbers: NDArray[np.int64], index: NDArray[np.intp], times: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean rank of the number of annotations of each kind of items, and how many items have each number."""
+    """Return the mean rank of the number of annotations of each kind of items, and the number of items of each."""
     items = total(index, times, len(numbers))
     return (np.cumsum(items) - (items - 1) / 2)[index], items
 
@@ -160,7 +160,7 @@ def independence_of(
     permutations: int = 1000,
     seed: int = 0,
 ) -> Independence:
-    """`check_independence` of items (I,) by their annotations, agreement, and how many items each stands for."""
+    """Compute `check_independence` of items (I,) from their annotations, agreement, and the items each stands for."""
     n, agreement, times = _usable(annotations, agreement, times)
     numbers, index = np.unique(n, return_inverse=True)
     rank, items = _ranks(numbers, index, times)
@@ -187,7 +187,7 @@ def independence_of(
 def _correlation(
     rank: NDArray[np.float64], agreement: NDArray[np.float64], times: NDArray[np.int64]
 ) -> tuple[float, float]:
-    """Correlation, and the same over its standard error; NaN where one of both does not vary."""
+    """Return the correlation, and its ratio to its standard error; NaN if either variable is constant."""
     if not len(rank) or np.ptp(rank) == 0 or np.ptp(agreement) == 0:
         return math.nan, math.nan
     items = times.sum()
@@ -201,7 +201,7 @@ def _correlation(
 def _permuted(
     rank: NDArray[np.float64], agreement: NDArray[np.float64], statistic: float, permutations: int, seed: int
 ) -> float:
-    """Share of permutations, the data being one, whose statistic is as far from 0."""
+    """Return the share of permutations, counting the data as one, whose statistic is at least as far from 0."""
     rng = np.random.default_rng(seed)
     a, b = rank - rank.mean(), agreement - agreement.mean()
     as_far, size = 0, max(1, 200_000 // len(a))

@@ -1,4 +1,4 @@
-"""The effect of random removal of annotations on sparse agreement: the mean stays, the variance grows."""
+"""Effect of randomly removing annotations on sparse agreement: the mean stays the same, the variance grows."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEAST_KEPT = 0.1
-"""The sparsest step keeps this share of the annotations."""
+"""Share of the annotations that the sparsest step keeps."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RemovalExperiment(Result):
-    """Sparse agreement of random parts of the data: L steps from few annotations to all, S ways to weight items.
+    """Sparse agreement of random parts of the data: L steps from few annotations to all, S kinds of weights.
 
     Figures: ``"removal"``, ``"weights"``.
 
@@ -35,19 +35,19 @@ class RemovalExperiment(Result):
     weights : (S,) str
         Names of the weights.
     full : (S,) float64
-        Agreement of all data under each.
+        Agreement of all data for each kind of weights.
     kept : (L,) int
-        How many annotations each step keeps.
+        Number of annotations that each step keeps.
     annotations : (L,) float64
-        How many of these lie in usable items, in the mean over rounds: the paper's axis.
+        Number of these in usable items, as mean over rounds: the paper's axis.
     mean, variance : (S, L) float64
-        Over rounds in which some item is usable; NaN with fewer than two such rounds.
+        Mean and variance over rounds with a usable item; NaN with fewer than two such rounds.
     per_item : (T,) int
-        Numbers of annotations per item of the comparison with equal ones (coloured lines of Figure 6).
+        Numbers of annotations per item in the comparison with equal numbers (coloured lines of Figure 6).
     items : (T, L) int
-        How many items each of their steps takes.
+        Number of items in each of their steps.
     per_item_mean, per_item_variance : (T, L) float64
-        Over rounds.
+        Mean and variance over rounds.
     rounds : int
 
     Examples
@@ -73,18 +73,18 @@ class RemovalExperiment(Result):
 
     @property
     def against_flat(self) -> NDArray[np.float64]:
-        """(S, L) variance minus that of equal weights (Figure 7, Table 1); below 0 is better than ``"flat"``."""
+        """(S, L) variance minus that of equal weights (Figure 7, Table 1); negative is better than ``"flat"``."""
         if "flat" not in self.weights:
             raise InputError(f"against_flat: expected 'flat' among the weights, got {', '.join(self.weights)}")
         return np.asarray(self.variance - self.variance[self.weights.index("flat")])
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         return f"Removal of annotations, {number_of(self.rounds, 'round')}: {number_of(len(self.weights), 'weight')}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a weight and step."""
+        """Return one row per kind of weights and step."""
         shape = self.mean.shape
         numbers, full = np.broadcast_to(self.annotations, shape), np.broadcast_to(self.full[:, None], shape)
         axes = {"weights": self.weights, "kept": self.kept}
@@ -95,7 +95,7 @@ RemovalWeights = Annotated[
     Sequence[str],
     Option(
         "Weights",
-        "Those whose variance is 0 for the data (one class) are refused, as in `sparse_agreement`. Class shares are "
+        "Weights whose variance is 0 for the data (one class) are refused, as in `sparse_agreement`. Class shares are "
         "those of all data.",
         type="names in `WEIGHTS`",
     ),
@@ -104,7 +104,7 @@ PerItem = Annotated[
     Sequence[int],
     Option(
         "Annotations of an item",
-        "Numbers of at least 2; those that no item reaches are left out.",
+        "Numbers of at least 2; numbers that no item has are left out.",
         low=2,
         type="sequence of int",
     ),
@@ -113,24 +113,24 @@ PerItem = Annotated[
 
 @dataclass(frozen=True)
 class RemovalSettings(Settings):
-    """How annotations are removed."""
+    """Settings of the experiment."""
 
     weights: RemovalWeights = tuple(WEIGHTS)
     _: KW_ONLY
     per_item: PerItem = (2, 3, 5)
     steps: Annotated[int, Option("Steps", "From a tenth of the annotations to all.", low=2)] = 10
-    rounds: Annotated[int, Option("Rounds", "Times that annotations are removed.", low=2)] = 200
+    rounds: Annotated[int, Option("Rounds", "Number of times that annotations are removed.", low=2)] = 200
     seed: Seed = 0
 
 
 @takes(RemovalSettings)
 def removal_experiment(counts: Counts, settings: RemovalSettings) -> RemovalExperiment:
-    """Remove annotations at random, many times over, and measure sparse agreement (Figures 6 and 7 of the paper).
+    """Repeatedly remove annotations at random, and measure sparse agreement (Figures 6 and 7 of the paper).
 
-    Where all items have equally many annotations, the mean over rounds is the agreement of all data, under every weight
-    (§4.2); where they have not, weights differ between a part and the whole, and the mean may drift towards
-    the items that stay usable longest. The comparison with equal numbers takes so many annotations of some items each.
-    Half a million annotations take a tenth of a second a round.
+    If all items have equally many annotations, the mean over rounds is the agreement of all data, with any weights
+    (§4.2). Otherwise, weights differ between a part and the whole, and the mean may drift towards the items that stay
+    usable longest. The comparison with equal numbers takes that many annotations of some items each. With half a
+    million annotations, a round takes a tenth of a second.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def removal_experiment(counts: Counts, settings: RemovalSettings) -> RemovalExpe
     if not whole.usable.any():
         raise InputError("counts: expected an item with at least two annotations, got none")
     share = whole.category_totals / whole.category_totals.sum()
-    entry = np.repeat(np.arange(len(whole.count)), whole.count)  # which entry of the counts each annotation is in
+    entry = np.repeat(np.arange(len(whole.count)), whole.count)  # entry of the counts for each annotation
     kept = np.linspace(LEAST_KEPT, 1, steps)
     sizes = np.maximum(np.rint(kept * len(entry)).astype(np.intp), min(2, len(entry)))
     full = np.array([_value(whole, name, share) for name in weights])
@@ -187,7 +187,7 @@ def removal_experiment(counts: Counts, settings: RemovalSettings) -> RemovalExpe
 
 
 def _weights_by_number(most: int, weights: Sequence[str], share: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(most + 1, S) weight of an item with so many annotations, 0 below two."""
+    """Return (most + 1, S) the weight of an item by its number of annotations; 0 for fewer than two."""
     made = np.zeros((most + 1, len(weights)))
     for column, name in enumerate(weights):
         made[2:, column] = WEIGHTS[name](np.arange(2.0, most + 1), share)
@@ -195,9 +195,9 @@ def _weights_by_number(most: int, weights: Sequence[str], share: NDArray[np.floa
 
 
 def _by_number(whole: Tally, count: NDArray[np.int64], size: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Items that have n annotations if entries have `count`, and the sum of their agreement, for n below `size`.
+    """Return, for n below `size`, the number of items with n annotations, and the sum of their agreement.
 
-    Both 0 for n below two. All that weights know of an item is its n, so that these are all a part needs.
+    `count` holds the counts of the entries. Both results are 0 for n below two. Weights depend on n only.
     """
     annotations = total(whole.item, count, whole.items).astype(np.intp)
     items = np.bincount(annotations, minlength=size).astype(np.float64)
@@ -216,12 +216,12 @@ def _value(found: Tally, weights: str, share: NDArray[np.float64]) -> float:
 def _equal_numbers(
     whole: Tally, per_item: Sequence[int], kept: NDArray[np.float64], rounds: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """(T, L) items taken and (rounds, T, L) mean agreement of so many annotations of each."""
+    """Return (T, L) the items taken, and (rounds, T, L) mean agreement with equally many annotations of each."""
     items = np.zeros((len(per_item), len(kept)), np.intp)
     values = np.empty((rounds, len(per_item), len(kept)))
     owner = np.repeat(whole.item, whole.count)
     category = np.repeat(whole.category, whole.count)
-    place = np.argsort(owner, kind="stable")  # the annotations of each item in a row, from `start` on
+    place = np.argsort(owner, kind="stable")  # annotations of each item are adjacent, from `start` on
     start = run_starts(whole.annotations)
     agreement = np.full(whole.items, np.nan)
     for index, number in enumerate(per_item):
@@ -232,7 +232,7 @@ def _equal_numbers(
         for turn in range(rounds):
             draw = rng.random(len(owner))
             for of, where in zip(several, places, strict=True):
-                first = np.argsort(draw[where], axis=1, kind="stable")[:, :number]  # any `number` of each item
+                first = np.argsort(draw[where], axis=1, kind="stable")[:, :number]  # a random `number` of each item
                 apart = Unequal().of_raters(category[np.take_along_axis(where, first, axis=1).T])
                 agreement[of] = 1 - apart / (number * (number - 1))
             shuffled = agreement[rng.permutation(enough)]
@@ -241,7 +241,7 @@ def _equal_numbers(
 
 
 def _moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and variance over rounds (rounds, ...), those that are NaN left out."""
+    """Return the mean and variance over rounds (rounds, ...), leaving out NaN."""
     defined = np.isfinite(values)
     count = defined.sum(axis=0).astype(np.float64)
     enough = np.where(count > 1, count, np.nan)

@@ -1,4 +1,4 @@
-"""Sparse agreement and alpha while annotations arrive: each one is counted once, and nothing is computed again."""
+"""Sparse agreement and alpha while annotations arrive; each annotation is counted once, and nothing is recomputed."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from kalos_core.results import Result
 from kalos_core.sparse.weights import WEIGHTS
 
 ITEMS_AT_ONCE = 10_000
-"""Items whose replicate weights are multiplied at once, which bounds memory."""
+"""Items whose replicate weights are multiplied at once, to bound memory."""
 
 RUNNING_WEIGHTS = {name: WEIGHTS[name] for name in ("annotations_m1", "flat", "annotations", "edges")}
-"""Those that need no class shares, which change for all items while annotations arrive."""
-RUNNING_WEIGHTS["inv_var"] = WEIGHTS["edges"]  # the same for equal shares, whatever classes are still to come
+"""Weights that need no class shares; these change for all items while annotations arrive."""
+RUNNING_WEIGHTS["inv_var"] = WEIGHTS["edges"]  # equal for uniform class shares, independently of later classes
 
 PARTS = 4
-"""Sums over items that are not of a category."""
+"""Number of sums over items that are not per category."""
 
 Coefficient = Literal["spa", "alpha"]
 
@@ -36,22 +36,23 @@ Coefficient = Literal["spa", "alpha"]
 class RunningCurve(Result):
     """Agreement after each of T steps.
 
-    Table: one row a step.
+    Table: one row per step.
 
     Figures: ``"running"``.
 
     Parameters
     ----------
     annotations : (T,) int
-        How many annotations had arrived.
+        Number of annotations that had arrived.
     usable_items : (T,) int
-        How many items had two of them.
+        Number of items with at least two annotations.
     spa, alpha : (T,) float64
-        Sparse probability of agreement, and Krippendorff's alpha for nominal values; NaN while no item has two.
+        Sparse probability of agreement, and Krippendorff's alpha for nominal values; NaN until an item has two
+        annotations.
     spa_interval, alpha_interval : (T, 2) float64
-        95 % bootstrap over items; NaN below `FEWEST_IMAGES` usable items.
+        95 % bootstrap interval over items; NaN below `FEWEST_IMAGES` usable items.
     time : (T,) float64
-        When the last of them arrived, NaN where unknown.
+        Time when the last annotation of the step arrived; NaN if unknown.
 
     Examples
     --------
@@ -75,9 +76,9 @@ class RunningCurve(Result):
         return len(self.annotations)
 
     def narrow_from(self, width: float, of: Coefficient = "spa") -> int | None:
-        """The step from which on the interval is narrower than a width, up to the last; None if it is not at the end.
+        """Return the first step from which the interval stays narrower than a width; None if it is wider at the end.
 
-        An interval may be narrow by luck and widen again, so that the first narrow one decides nothing.
+        An interval can be narrow by luck and widen again, so the first narrow one is not conclusive.
 
         Examples
         --------
@@ -91,13 +92,13 @@ class RunningCurve(Result):
         """
         number = check_number(width, "width", above=0)
         ends = lookup({"spa": self.spa_interval, "alpha": self.alpha_interval}, of, "of")
-        wide = np.flatnonzero(~(ends[:, 1] - ends[:, 0] < number))  # NaN is not narrow
+        wide = np.flatnonzero(~(ends[:, 1] - ends[:, 0] < number))  # NaN does not count as narrow
         first = int(wide[-1]) + 1 if len(wide) else 0
         return first if first < len(self) else None
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         if not len(self.spa):
             return "Running agreement of no annotation"
         last = with_interval(self.spa[-1], self.spa_interval[-1])
@@ -105,22 +106,22 @@ class RunningCurve(Result):
 
 
 RunningWeights = Annotated[
-    str, Option("Weights", "How much each item counts.", known=RUNNING_WEIGHTS, type="name in `RUNNING_WEIGHTS`")
+    str, Option("Weights", "Weight of each item.", known=RUNNING_WEIGHTS, type="name in `RUNNING_WEIGHTS`")
 ]
 
 
 class RunningAgreement:
-    """Counts annotations as they arrive and gives the agreement so far.
+    """Count annotations as they arrive, and track the agreement so far.
 
-    Every item carries how often each bootstrap replicate draws it (Poisson with mean 1, the limit of sampling with
-    replacement, which needs no number of items beforehand). An annotation changes what its item adds to each
-    replicate's sums, and nothing else; a step therefore costs as much as it adds, however many annotations there are.
+    Every item stores how often each bootstrap replicate draws it (Poisson with mean 1, the limit of sampling with
+    replacement, which does not need the number of items in advance). An annotation only changes the contribution of its
+    item to the sums of each replicate. The cost of a step depends on the annotations that it adds, not on the total.
 
     Parameters
     ----------
     weights : name in `RUNNING_WEIGHTS`
     bootstrap : int
-        Replicates of the intervals; 0 for none.
+        Replicates for the intervals; 0 for none.
     seed : int
 
     Examples
@@ -144,7 +145,7 @@ class RunningAgreement:
         self._agreeing = np.zeros(0, np.int64)
         self._first = np.zeros(0, np.intp)  # category of the first annotation, which pairs with nothing until the next
         self._draws = np.zeros((0, 1 + self._replicates), np.uint8)
-        # what replicates sum up: k P and k for SPA, n and agreeing pairs for alpha, then pairable values by category
+        # sums of each replicate: k P and k for SPA, n and agreeing pairs for alpha, then pairable values by category
         self._sums = np.zeros((PARTS, 1 + self._replicates))
         self._steps: list[tuple[float, ...]] = []
         self._intervals: list[NDArray[np.float64]] = []
@@ -156,9 +157,9 @@ class RunningAgreement:
         Parameters
         ----------
         items, categories : (M,) hashable
-            Item, and the category a rater gave it; of any raters, each at most once an item.
+            Item, and the category that a rater gave it; any raters, but each at most once per item.
         time : float
-            When the last of them arrived.
+            Time when the last annotation arrived.
         """
         item = _encode(items, self._item_code, "items")
         category = _encode(categories, self._category_code, "categories")
@@ -170,7 +171,7 @@ class RunningAgreement:
         self._note(time)
 
     def curve(self) -> RunningCurve:
-        """Agreement after every batch so far."""
+        """Return the agreement after every batch so far."""
         steps = np.array(self._steps, dtype=np.float64).reshape(-1, 5)
         ends = np.array(self._intervals, dtype=np.float64).reshape(-1, 2, 2)
         return RunningCurve(
@@ -184,7 +185,7 @@ class RunningAgreement:
         )
 
     def _grow(self) -> None:
-        """Room for items and categories seen for the first time, with their draws."""
+        """Add space for new items and categories, and draw replicates of the items."""
         items = len(self._item_code) - len(self._annotations)
         if items:
             none = np.zeros(items, np.int64)
@@ -210,7 +211,7 @@ class RunningAgreement:
         agreeing = agreed + gained.astype(np.int64)
         self._annotations[touched], self._agreeing[touched] = after, agreeing
         change = self._parts(after, agreeing) - self._parts(before, agreed)
-        # an annotation becomes pairable with the second of its item: the first one then, too
+        # the second annotation of an item makes the first one pairable, too
         paired = np.flatnonzero((before == 1) & (after >= 2))
         counted = (after >= 2)[entry_index]
         part, changed = np.nonzero(change)
@@ -228,7 +229,7 @@ class RunningAgreement:
     def _add_counts(
         self, item: NDArray[np.intp], category: NDArray[np.intp], added: NDArray[np.intp]
     ) -> NDArray[np.int64]:
-        """(M,) how many annotations of an item had been in a category, which grow by those added."""
+        """Return (M,) the number of earlier annotations of an item in a category, and add the new ones."""
         old = np.zeros(len(item), np.int64)
         for row, (key, more) in enumerate(
             zip(zip(item.tolist(), category.tolist(), strict=True), added.tolist(), strict=True)
@@ -238,7 +239,7 @@ class RunningAgreement:
         return old
 
     def _parts(self, annotations: NDArray[np.int64], agreeing: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(4, M) what each item adds to the sums; nothing below two annotations."""
+        """Return (4, M) the contribution of each item to the sums; 0 for fewer than two annotations."""
         parts = np.zeros((PARTS, len(annotations)))
         usable = annotations >= 2
         n, same = annotations[usable].astype(np.float64), agreeing[usable]
@@ -248,7 +249,7 @@ class RunningAgreement:
 
     def _note(self, time: float) -> None:
         weighted, weight, pairable, agreeing = self._sums[:PARTS]
-        with np.errstate(invalid="ignore"):  # 0 / 0 where nothing is pairable yet
+        with np.errstate(invalid="ignore"):  # 0 / 0 if nothing is pairable yet
             spa = weighted / np.where(weight > 0, weight, np.nan)
             coefficient = alpha_of_sums(pairable, agreeing, (self._sums[PARTS:] ** 2).sum(axis=0))
         usable = int((self._annotations >= 2).sum())
@@ -259,10 +260,10 @@ class RunningAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class RunningSettings(Settings):
-    """How agreement is followed while annotations arrive."""
+    """Settings of running agreement."""
 
     points: Annotated[
-        int, Option("Points", "Steps of equal numbers of annotations that the curve has, or fewer.", low=1)
+        int, Option("Points", "Maximum number of steps of the curve, with equal numbers of annotations.", low=1)
     ] = 100
     weights: RunningWeights = "annotations_m1"
     bootstrap: Replicates = 200
@@ -271,7 +272,7 @@ class RunningSettings(Settings):
 
 @dataclass(frozen=True)
 class RunningArguments(RunningSettings):
-    """What `running_agreement` takes: its settings, and when annotations arrived."""
+    """Arguments of `running_agreement`: its settings, and when annotations arrived."""
 
     time: ArrayLike | None = None
 
@@ -280,14 +281,14 @@ class RunningArguments(RunningSettings):
 def running_agreement(
     items: Iterable[Hashable], categories: Iterable[Hashable], settings: RunningArguments
 ) -> RunningCurve:
-    """Sparse agreement and alpha with intervals as annotations arrive, counted once each (`RunningAgreement`).
+    """Compute sparse agreement and alpha with intervals as annotations arrive, see `RunningAgreement`.
 
     Parameters
     ----------
     items, categories : (N,) hashable
         One annotation each, in order of arrival unless `time` is given.
     time : (N,) float, optional
-        When each arrived; the order of arrival then, ties staying in the order given.
+        Time of arrival of each, which gives their order; ties stay in the order given.
 
     Returns
     -------
@@ -322,12 +323,12 @@ def _times(time: ArrayLike | None, count: int) -> NDArray[np.float64]:
 
 
 def _encode(names: Iterable[Hashable], code: dict[Any, int], what: str) -> NDArray[np.intp]:
-    """Codes of names, new ones in order of first occurrence."""
+    """Encode names; new ones get codes in order of first occurrence."""
     entries: Sequence[Any] = names.tolist() if isinstance(names, np.ndarray) else list(names)
     try:
         missing = [index for index, entry in enumerate(entries) if entry is None or entry != entry]
         codes = [code.setdefault(entry, len(code)) for entry in entries] if not missing else []
-    except (TypeError, ValueError) as error:  # a list, say, an array, or the NA of pandas
+    except (TypeError, ValueError) as error:  # e.g. a list, an array, or pandas.NA
         raise InputError(f"{what}: expected names or numbers, got {error}") from None
     if missing:
         raise InputError(

@@ -24,28 +24,28 @@ from kalos_core.sparse.weights import WeightName, item_weights
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnitAgreement(Result):
-    """The result of `unit_agreement`.
+    """Result of `unit_agreement`.
 
     Figures: ``"units"``.
 
     Parameters
     ----------
     value : float
-        Probability that two assigned raters agree on an object, existence included; NaN if no unit has two raters.
+        Probability that two assigned raters agree on an object, including its existence; NaN if no unit has two raters.
     interval : (2,) float64
         95 % bootstrap interval over images; NaN without a bootstrap.
     alpha, global_alpha : float
         Chance-corrected agreement for comparison: mean over images, and over the same units as `value`.
     image : (U,) int
-        Code of the image of each unit: those of the agreement, then one for each image empty by agreement.
+        Code of the image of each unit: units of the agreement, then one for each image empty by agreement.
     images : (I,) object
         Ids of the images.
     assigned : (U,) int
-        How many raters were assigned.
+        Number of assigned raters.
     agreeing : (U,) int
-        How many of them share the most frequent value.
+        Number of raters with the most frequent value.
     unit_agreement : (U,) float64
-        Probability that two of them agree; NaN below two.
+        Probability that two of the raters agree; NaN with fewer than two.
     weights : (U,) float64
     weighting : str
 
@@ -80,34 +80,34 @@ class UnitAgreement(Result):
 
     @cached_property
     def independence(self) -> Independence:
-        """Whether raters agree more, or less, on objects of images with more raters (`check_independence`)."""
+        """Test whether agreement on objects depends on the number of raters of their images (`check_independence`)."""
         return independence_of(self.assigned, self.unit_agreement, np.ones(len(self), np.int64))
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         found = with_interval(self.value, self.interval)
         return f"Sparse agreement {found} over {number_of(len(self.image), 'unit')}, weights {self.weighting}"
 
 
 @dataclass(frozen=True)
 class UnitSettings(Settings):
-    """How much each unit counts."""
+    """Settings of unit agreement."""
 
     weights: WeightName = "annotations_m1"
 
 
 @takes(UnitSettings)
 def unit_agreement(agreement: Agreement | Annotations | Sharded[Annotations], settings: UnitSettings) -> UnitAgreement:
-    """Sparse probability of agreement over the units of an agreement: that two assigned raters agree on an object.
+    """Compute sparse probability of agreement over units: that two assigned raters agree on an object.
 
-    "Assigned and annotated nothing" is a value like any class, so that a rater who missed an object disagrees with one
-    who annotated it. Images empty by agreement are one unit each, as in `Agreement.global_alpha`.
+    "Assigned and annotated nothing" is a value like any class: a rater who missed an object disagrees with one who
+    annotated it. Images empty by agreement are one unit each, as in `Agreement.global_alpha`.
 
     Parameters
     ----------
     agreement : Agreement, or annotations or shards to compute the usual one of
-        Its configuration also gives the replicates and seed of the interval.
+        The configuration of the agreement also gives the replicates and seed of the interval.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def unit_agreement(agreement: Agreement | Annotations | Sharded[Annotations], se
     """
     agreement, weights = agreement_of(agreement), settings.weights
     units = agreement.units
-    if units.compare_objects:  # else nothing shows that these raters annotate at all
+    if units.compare_objects:  # otherwise there is no evidence that these raters annotate at all
         units, _ = with_empty_images(agreement.annotations, units)
     codes = units.values.astype(np.intp) - NO_OBJECT  # "annotated nothing" is a category like any other
     found = tally_of_codes(codes, len(agreement.annotations.categories) + 1)
@@ -137,7 +137,7 @@ def unit_agreement(agreement: Agreement | Annotations | Sharded[Annotations], se
     known = denominator > 0
     most = np.zeros(len(units), np.int64)
     np.maximum.at(most, found.item, found.count)
-    with np.errstate(invalid="ignore"):  # 0 / 0: no unit has two raters
+    with np.errstate(invalid="ignore"):  # 0 / 0 if no unit has two raters
         value = float(numerator.sum() / denominator.sum())
     chosen = agreement.configuration
     return UnitAgreement(

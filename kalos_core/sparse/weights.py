@@ -1,4 +1,4 @@
-"""How much each item counts: the six weights of sparse agreement, and the variance that two of them derive from."""
+"""Weights of items: the six weights of sparse agreement, and the variance that two of them are based on."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from kalos_core.errors import InputError, lookup, repr_of
 from kalos_core.options import Option, checked
 
 SHARE_TOLERANCE = 1e-9
-"""By how much class shares may miss 1 in sum."""
+"""Tolerance of the sum of class shares around 1."""
 
 Weights = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
-"""(U,) annotations of usable items and (C,) class shares -> (U,) weights; only their proportions matter."""
+"""(U,) annotations of usable items and (C,) class shares -> (U,) weights; only their ratios matter."""
 
 
 @checked
 def agreement_variance(annotations: ArrayLike, class_share: ArrayLike) -> NDArray[np.float64]:
-    """Variance of the agreement of an item whose n annotations are drawn from class shares p.
+    """Compute the variance of the agreement of an item whose n annotations are drawn from class shares p.
 
-    The sums over all counts of the paper's Eq. 20-22 (some printed with a slip) come to a closed form. Agreement is
-    the mean over N = n (n - 1) / 2 pairs of indicators "both in the same class", each of expectation S2 = sum p_c². Two
-    pairs that share no annotation are independent; two that share one are both 1 with probability S3 = sum p_c³. An
-    annotation is shared by n (n - 1) (n - 2) ordered pairs of pairs, so
+    The sums over all counts in the paper's Eq. 20-22 (some are misprinted) have a closed form. Agreement is the mean
+    over N = n (n - 1) / 2 pairs of indicators "both in the same class", each with expectation S2 = sum p_c². Two pairs
+    that share no annotation are independent; two pairs that share one are both 1 with probability S3 = sum p_c³. There
+    are n (n - 1) (n - 2) ordered pairs of pairs that share an annotation, so
 
         var P = [S2 - S2² + 2 (n - 2) (S3 - S2²)] / N = [(6 - 4 n) S2² + 4 (n - 2) S3 + 2 S2] / (n (n - 1)).
 
-    For C equal shares S2 = 1 / C and S3 = S2², the middle term vanishes, and var P = (C - 1) / (C² N): the inverse is
+    For C equal shares, S2 = 1 / C and S3 = S2², the middle term is zero, and var P = (C - 1) / (C² N): the inverse is
     proportional to N, the number of edges, for every C. So ``inv_var`` *is* ``edges``, which the paper observes in its
     §6.1 and leaves open.
 
@@ -46,7 +46,7 @@ def agreement_variance(annotations: ArrayLike, class_share: ArrayLike) -> NDArra
 
     Examples
     --------
-    Two annotations are both heads or both tails, or they are not: the variance of a fair coin.
+    Two annotations are both heads, both tails, or different: the variance of a fair coin.
 
     >>> agreement_variance([2, 3], [0.5, 0.5]).round(4).tolist()
     [0.25, 0.0833]
@@ -68,20 +68,20 @@ WEIGHTS: dict[str, Weights] = {
     "inv_var": lambda n, p: _inverse_variance(n, np.full(len(p), 1 / len(p))),
     "inv_var_class": _inverse_variance,
 }
-"""Weights of an item by name (§5.1, §5.2). The paper recommends ``annotations_m1``; ``inv_var`` equals ``edges``."""
+"""Name -> weights of items (§5.1, §5.2). The paper recommends ``annotations_m1``; ``inv_var`` equals ``edges``."""
 
 WeightName = Annotated[
     str,
     Option(
-        "How much an item counts",
+        "Weights of items",
         "Weights of items in the sparse probability of agreement.",
         choices={
-            "annotations_m1": "annotations less one: the paper's advice",
-            "flat": "all items alike",
-            "annotations": "annotations, as alpha does",
+            "annotations_m1": "annotations minus one, as the paper recommends",
+            "flat": "equal weights",
+            "annotations": "annotations, as in alpha",
             "edges": "pairs of annotations",
-            "inv_var": "inverse variance for equal class shares, which is pairs of annotations",
-            "inv_var_class": "inverse variance for the class shares given, or those found",
+            "inv_var": "inverse variance for equal class shares, equal to the pairs of annotations",
+            "inv_var_class": "inverse variance for the given or observed class shares",
         },
         known=WEIGHTS,
         type="name in `WEIGHTS`",
@@ -92,13 +92,13 @@ NEED_VARIANCE = ("inv_var", "inv_var_class")
 
 
 def item_weights(found: Tally, weights: str, class_share: ArrayLike | None) -> NDArray[np.float64]:
-    """(I,) weight of every item, 0 for those with fewer than two annotations.
+    """Return (I,) the weight of every item; 0 for items with fewer than two annotations.
 
     Raises
     ------
     InputError
-        For a weight that is not of the list, class shares that are none, or inverse variances where there is only one
-        class: no two annotations could ever disagree.
+        If the weights are unknown, class shares are not valid, or inverse variances are requested although there is
+        only one class, so that no two annotations can disagree.
     """
     weigh = lookup(WEIGHTS, weights, "weights")
     share = _class_share(found, class_share)

@@ -1,25 +1,25 @@
-"""Names for every difference between two raters: wrong class, merged, missing, additional.
+"""Types of differences between two raters: wrong class, merged, missing, additional.
 
-Per image and pair of raters, strictly one-to-one and in this order (Tschirschwitz & Rodehorst, WACV 2025, App. C):
+Each image and pair of raters is compared one-to-one in this order (Tschirschwitz & Rodehorst, WACV 2025, App. C):
 
 1. same class, similarity at least the threshold: ``correct``;
 2. of the rest, several annotations of one class by one rater that together match one annotation of that class:
    ``merged``;
 3. as 1, for different classes: ``wrong_class``;
 4. as 2, across classes: ``merged_wrong_class``;
-5. what is left: ``missing`` where only the first rater of the pair annotated, ``additional`` where only the second did.
+5. the rest: ``missing`` if only the first rater of the pair annotated, ``additional`` if only the second did.
 
-Within a step the highest similarity goes first. Every annotation ends in exactly one finding of each pair of raters.
-(The authors' extension joins a pair as soon as *either* side is free and so counts some annotations twice.)
+Within a step, the highest similarity goes first. Every annotation is in exactly one finding per pair of raters.
+(The authors' extension joins a pair as soon as *either* side is free, and so counts some annotations twice.)
 
-* the findings: `variations` -> `Variations`, of `AnnotationVariations`, `Confusions` and `Merged`;
+* findings: `variations` -> `Variations`, with `AnnotationVariations`, `Confusions` and `Merged`;
   `VARIATION_TYPES`, `TOUCHING`
 * over thresholds: `variation_shares` -> `VariationShares`
 * outlines of correct findings: `boundary_quality` -> `BoundaryQuality`
 * a class, a rater, some images: `narrowed_variations` -> `NarrowedVariations`
-* how often each rater differs, per object: `rater_rates` -> `RaterRates`, of `RATES`; `Habit`
-* each rater: `rater_scorecards` -> `Scorecard`, of `RaterCard` and `Confused`
-* one image: `image_report` -> `ImageReport`, of `Cell`, `Finding` and `MergedCells`; from `Findings`
+* rates of differences per object and rater: `rater_rates` -> `RaterRates`, `RATES`; `Habit`
+* each rater: `rater_scorecards` -> `Scorecard`, with `RaterCard` and `Confused`
+* one image: `image_report` -> `ImageReport`, with `Cell`, `Finding` and `MergedCells`; from `Findings`
 """
 
 from kalos_core.names import public_names

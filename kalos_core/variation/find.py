@@ -1,4 +1,4 @@
-"""The search for variations, as one call."""
+"""Search for variations in one call."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from kalos_core.variation.search import Ground, Search
 from kalos_core.variation.tables import VariationPart, Variations
 
 TOUCHING = float(np.nextafter(0.0, 1.0))
-"""Floor of the pairs a merge is made of: any similarity at all."""
+"""Floor of the pairs for merges: any positive similarity."""
 
 
 SameObject = Annotated[
     float,
     Option(
         "Threshold τ_s",
-        "Least similarity at which what two raters annotated is the same object.",
+        "Minimum similarity at which annotations of two raters are the same object.",
         above=0,
         high=1,
     ),
@@ -39,8 +39,8 @@ SameObject = Annotated[
 MaxMerge = Annotated[
     int,
     Option(
-        "Most annotations that are merged",
-        "How many annotations of one rater may together match one of another; 1: merged ones are not looked for.",
+        "Maximum size of a merge",
+        "Maximum number of annotations of one rater that together match one of another; 1: no merges.",
         low=1,
     ),
 ]
@@ -48,7 +48,7 @@ MaxMerge = Annotated[
 
 @dataclass(frozen=True)
 class VariationSettings(Settings):
-    """What decides which variations are found."""
+    """Settings of the search for variations."""
 
     similarity: ComparedBy = "auto"
     threshold: SameObject = 0.5
@@ -57,43 +57,43 @@ class VariationSettings(Settings):
 
 @dataclass(frozen=True)
 class VariationArguments(VariationSettings):
-    """What `variations` takes: its settings, and pairs that were computed before."""
+    """Arguments of `variations`: its settings, and pairs computed earlier."""
 
     pairs: Pairs | None = field(default=None, kw_only=True)
 
 
 @takes(VariationArguments)
 def variations(annotations: Annotations | Sharded[Annotations], settings: VariationArguments) -> Variations:
-    """Name every difference between each two raters of each image (label convergence, App. C).
+    """Find and classify every difference between each two raters in each image (label convergence, App. C).
 
     Parameters
     ----------
     annotations : Annotations, or shards of them
     pairs : Pairs, optional
-        Pairs already computed from `TOUCHING` upwards, of these annotations; not of shards.
+        Pairs of these annotations computed earlier from `TOUCHING` upwards; not allowed with shards.
 
     Returns
     -------
     Variations
-        Sorted by image, pair of raters, type and similarity. A class the other rater is not assigned to is no finding.
-        Those of shards hold no annotations, so that counts, rates and confusions can be asked for, but no ids.
+        Sorted by image, pair of raters, type and similarity. A class that the other rater is not assigned to gives no
+        finding. Results of shards hold no annotations: counts, rates and confusions are available, ids are not.
 
     Notes
     -----
-    `max_merge` 2 is what the authors' extension does; larger ones grow from the best couple of each annotation, one by
-    one, each time by the annotation that raises the similarity most or at least does not lower it (a part inside the
-    whole). The bounds of every merged annotation overlap those of the one it is matched to, whatever the similarity.
-    The union of boxes is the box that encloses them. A similarity of shapes that cannot be joined (`Similarity.merges`)
-    finds no merges.
+    With `max_merge` 2, merges are as in the authors' extension. Larger merges grow from the best couple of each
+    annotation, one annotation at a time: the one that raises the similarity most, or at least does not lower it (a part
+    inside the whole). The bounds of every merged annotation overlap those of its counterpart, for any similarity. The
+    union of boxes is their enclosing box. If the shapes of a similarity cannot be joined (`Similarity.merges`), there
+    are no merges.
 
     Raises
     ------
     InputError
-        For fewer than two raters, no image, a threshold outside (0, 1] or `max_merge` below 1.
+        If there are fewer than two raters, no image, a threshold outside (0, 1], or `max_merge` below 1.
 
     Examples
     --------
-    One bench by ann, annotated as two halves by bob, and a dog only bob saw:
+    One bench by ann, which bob annotated as two halves, and a dog that only bob annotated:
 
     >>> found = variations(
     ...     Annotations.from_rows(
@@ -145,7 +145,7 @@ def _of_shards(known: Annotations, similarity: str, settings: VariationSettings,
 
 
 def touching_pairs(annotations: Annotations, measure: Similarity, pairs: Pairs | None) -> Pairs:
-    """All pairs that touch, of annotations that can be compared."""
+    """Return all pairs that touch, for annotations that can be compared."""
     check_comparable(annotations)
     near = pairs_from(annotations, measure, TOUCHING, pairs)
     return near if near.floor == TOUCHING else near.at_least(TOUCHING)
@@ -154,9 +154,9 @@ def touching_pairs(annotations: Annotations, measure: Similarity, pairs: Pairs |
 def searches(
     annotations: Annotations, measure: Similarity, pairs: Pairs, thresholds: Sequence[float], max_merge: int
 ) -> Iterator[tuple[NDArray[np.intp], int, Search]]:
-    """The search of `variations`, done, some images at a time and for these at each threshold in turn.
+    """Run the search of `variations` for blocks of images, at each threshold in turn.
 
-    With it the rows of their annotations and their first image.
+    Yields the rows of the block's annotations, its first image, and the completed search.
     """
     least = min(thresholds) if len(thresholds) > 1 else None
     for rows, first, table, near in with_pairs(annotations, pairs, pairs.floor, _taken):

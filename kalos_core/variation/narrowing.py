@@ -1,4 +1,4 @@
-"""Variations narrowed down to a class, a rater, some images, or all of these; nothing is searched again."""
+"""Variations filtered by class, rater, images, or all of these, without a new search."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NarrowedVariations(Result):
-    """The findings of a part of a search for variations.
+    """Findings of a part of a search for variations.
 
     Figures: ``"types"``.
 
     Parameters
     ----------
     category, rater : str, optional
-        What the part is of: findings with an annotation of the class on either side, in which the rater takes part.
+        Filters: findings with an annotation of the class on either side, and in which the rater takes part.
     found : Variations
-        Only these findings, with the annotations of all.
+        The selected findings, with all annotations.
     images : (J,) int
-        Codes of the images it is of.
+        Codes of the selected images.
     of_everybody : Variations
-        The findings of all raters: rates of one need those of the others.
+        Findings of all raters, because the rates of one rater need those of the others.
 
     Examples
     --------
@@ -61,12 +61,12 @@ class NarrowedVariations(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         part = part_text(self.category, self.rater)
         return f"{self.found.headline}{part}; on {number_of(len(self.images), 'image')}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a finding, as `Variations.to_pandas`."""
+        """Return one row per finding, as `Variations.to_pandas`."""
         return self.found.to_pandas()
 
     def _table(self) -> pd.DataFrame:
@@ -74,22 +74,22 @@ class NarrowedVariations(Result):
 
     @property
     def annotations(self) -> Annotations:
-        """Those of all images and classes."""
+        """Annotations of all images and classes."""
         return self.found.annotations
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many findings there are of each type."""
+        """Number of findings of each type."""
         return self.found.counts()
 
     @cached_property
     def by_rater(self) -> dict[str, dict[str, int]]:
-        """As `Variations.counts_by_rater`: what A alone annotated is additional of A and missing of the other."""
+        """`Variations.counts_by_rater` of the selected findings."""
         return self.found.counts_by_rater()
 
     @cached_property
     def own(self) -> NDArray[np.intp]:
-        """(R,) annotations of each rater on these images, of the class if there is one."""
+        """(R,) number of annotations of each rater on these images, of the class if one is selected."""
         table = self.found.annotations
         there = np.zeros(len(table.images), np.bool_)
         there[self.images] = True
@@ -100,34 +100,34 @@ class NarrowedVariations(Result):
 
     @cached_property
     def rater_rates(self) -> RaterRates:
-        """How many objects the rates count, and of how many: of these images and of the class if there is one."""
+        """Numbers of objects for the rates, on these images and of the class if one is selected."""
         table = self.found.annotations
         rows = None if self.category is None else table.categories[table.category] == self.category
         return rater_rates(self.of_everybody, rows)
 
     @property
     def rates(self) -> dict[str, dict[str, float]]:
-        """How often each rater differs, for every 100 objects; NaN of none. They do not depend on who comes first."""
+        """Rate of each rater's differences per 100 objects, independent of the order of raters; NaN without objects."""
         return self.rater_rates.per_100
 
     @cached_property
     def confusions(self) -> Confusions:
-        """As `Variations.confusions`."""
+        """`Variations.confusions` of the selected findings."""
         return self.found.confusions()
 
     @property
     def merged(self) -> Merged:
-        """As `Variations.merged`."""
+        """`Variations.merged` of the selected findings."""
         return self.found.merged
 
     @cached_property
     def boundary(self) -> BoundaryQuality:
-        """As `boundary_quality`."""
+        """`boundary_quality` of the selected findings."""
         return boundary_quality(self.found)
 
     @property
     def identical_share(self) -> float:
-        """As `Variations.identical_share`."""
+        """`Variations.identical_share` of the selected findings."""
         return self.found.identical_share
 
 
@@ -138,15 +138,15 @@ def narrowed_variations(
     rater: str | None = None,
     images: NDArray[np.intp] | list[int] | None = None,
 ) -> NarrowedVariations:
-    """The findings with a class, of a rater, on some images, or of all of these together.
+    """Select the findings with a class, of a rater, on some images, or all of these together.
 
     Parameters
     ----------
     found : Variations
     category, rater : str, optional
-        Names of its annotations.
+        Names in its annotations.
     images : (J,) int, optional
-        Codes of images, each once; all unless given.
+        Codes of images, without duplicates; all by default.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def narrowed_variations(
     Raises
     ------
     InputError
-        For a class or rater that it does not know.
+        If the class or rater is unknown.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def narrowed_variations(
 
 
 def _taken(found: Variations, rows: NDArray[np.intp]) -> Variations:
-    """Only some findings (M,), in that order."""
+    """Select findings (M,), in that order."""
     sides = (2 * rows[:, None] + (0, 1)).ravel()
     first, size = found.side_start[sides], np.diff(found.side_start)[sides]
     return replace(

@@ -1,4 +1,4 @@
-"""How often each rater misses, adds, merges, splits or renames an object: per object, never summed over pairs."""
+"""Rates at which each rater misses, adds, merges, splits or misclassifies objects; per object, not per pair."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ VARIATION_TYPES = (
     "missing",
     "additional",
 )
-"""The variation types, from harmless to serious as a label's own view ranks them; `missing` is never on a label."""
+"""Variation types, from harmless to serious in the view of an annotation; `missing` never applies to one."""
 
 CORRECT, MERGED, MERGED_WRONG_CLASS, WRONG_CLASS, MISSING, ADDITIONAL = range(6)
 
 RATES = (*VARIATION_TYPES, "merges", "splits")
-"""Names of rates: of variation types as a rater sees them, and of the two sides of a whole and its parts."""
+"""Names of rates: variation types in the view of a rater, and the two sides of merged findings."""
 
 MERGES, SPLITS = len(VARIATION_TYPES), len(VARIATION_TYPES) + 1
 
@@ -39,17 +39,17 @@ HABITS = {
     "merges": ("draws several objects as one in", "own label"),
     "splits": ("draws one object as several in", "own label"),
 }
-"""Rates that can be a habit -> what the rater does, and to what."""
+"""Rates that can be a habit -> phrase for the rater's behaviour, and its object."""
 
 FEWEST = 3
-"""Objects below which nothing is called a habit."""
+"""Minimum number of objects for a habit."""
 
 CHANCE = 0.05
-"""Share of the habits that may be none, by chance."""
+"""False discovery rate of habits."""
 
 
 class _Compared(Protocol):
-    """Findings as `Variations` has them."""
+    """Interface of findings, as in `Variations`."""
 
     @property
     def annotations(self) -> Annotations: ...
@@ -72,18 +72,18 @@ class _Compared(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RaterRates:
-    """How many objects of each rater a rate counts, and of how many.
+    """Counts of each rater's objects, and totals, for each rate.
 
-    An own annotation counts where it is so towards most of the raters it is compared with; as additional, where no
-    other rater has it. An object counts as missing where most of the others have it, each as one annotation, and this
-    rater has no part of it.
+    An annotation counts if it is of the type towards most of the raters it is compared with; as additional, if no
+    other rater has the object. An object counts as missing if most of the others have it, each as one annotation, and
+    this rater has no part of it.
 
     Parameters
     ----------
     raters : (R,) str
     count, of : (R, 8) int
-        Columns as `RATES`: ``of`` are objects that most of the others have for ``missing``, and otherwise own
-        annotations that were compared with those of anybody.
+        Columns as in `RATES`. For ``missing``, ``of`` counts objects that most of the others have; otherwise, the
+        rater's annotations that were compared with those of any other rater.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class RaterRates:
 
     @property
     def counts(self) -> dict[str, dict[str, tuple[int, int]]]:
-        """Rater -> name of a rate -> how many, of how many."""
+        """Rater -> name of the rate -> count and total."""
         pairs = np.stack([self.count, self.of], axis=-1).tolist()
         return {
             str(name): {rate: (count, of) for rate, (count, of) in zip(RATES, row, strict=True)}
@@ -106,17 +106,17 @@ class RaterRates:
 
     @property
     def per_100(self) -> dict[str, dict[str, float]]:
-        """Rater -> name of a rate -> for every 100 objects; NaN of none."""
+        """Rater -> name of the rate -> rate per 100 objects; NaN without objects."""
         return {
             rater: {rate: 100 * count / of if of else math.nan for rate, (count, of) in row.items()}
             for rater, row in self.counts.items()
         }
 
     def habits(self) -> list[Habit]:
-        """Rates of raters that stand out from those of the other raters together, the most objects first.
+        """Return rates that are higher than those of the other raters together, by descending number of objects.
 
-        By Fisher's exact test, one-sided; of all that are called habits one in twenty is none (Benjamini & Hochberg
-        1995). It takes every object for independent of the others, those of one image too.
+        Uses Fisher's exact test, one-sided, at a false discovery rate of one in twenty (Benjamini & Hochberg 1995). The
+        test treats all objects as independent, even those of one image.
 
         Examples
         --------
@@ -127,7 +127,7 @@ class RaterRates:
         ['ann misses 17 of 70 objects; the others 3 of 140']
         """
         names = [name for name in HABITS if len(self.raters) > 2 or name in ("missing", "merges")]
-        columns = [RATES.index(name) for name in names]  # of two raters one's missing is the other's additional
+        columns = [RATES.index(name) for name in names]  # with two raters, one's missing is the other's additional
         count, of = self.count[:, columns], self.of[:, columns]
         others, others_of = count.sum(axis=0) - count, of.sum(axis=0) - of
         p = np.asarray(scipy.stats.hypergeom.sf(count - 1, of + others_of, count + others, of))
@@ -144,17 +144,17 @@ class RaterRates:
 
 @dataclass(frozen=True)
 class Habit:
-    """What a rater does more often than the others.
+    """Behaviour that a rater shows more often than the others.
 
     Parameters
     ----------
     rater : str
     rate : str
-        In `HABITS`.
+        Name in `HABITS`.
     count, of : int
-        How often, and of how many objects or own labels.
+        Count and total, in objects or own labels.
     others, others_of : int
-        The same of all other raters together.
+        The same for all other raters together.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class Habit:
     others_of: int
 
     def text(self, mostly: str = "") -> str:
-        """In words, with the class that most of it is of."""
+        """Return the habit as a sentence, with the class of most of the objects, if given."""
         does, what = HABITS[self.rate]
         of_class = f", mostly {mostly}" if mostly else ""
         return (
@@ -181,18 +181,18 @@ class Habit:
 
 @checked
 def rater_rates(found: _Compared, rows: NDArray[np.bool_] | None = None) -> RaterRates:
-    """Count each rater's objects by what they are towards the others.
+    """Count each rater's objects by their type towards the others.
 
     Parameters
     ----------
     found : Variations
-        All findings of the annotations that count.
+        All findings of the annotations.
     rows : (N,) bool, optional
-        Annotations that count, such as those of a class; objects count with any such annotation.
+        Annotations to count, such as those of a class; an object counts if any of its annotations does.
 
     Examples
     --------
-    Four people: ann and bob draw both as two, cid both as one, and dan only one of them.
+    Four raters: ann and bob annotate both objects as two, cid annotates both as one, and dan annotates only one.
 
     >>> from kalos_core import Annotations, variations
     >>> two, one = ([0, 0, 4, 4], [4, 0, 4, 4]), ([0, 0, 8, 4],)
@@ -221,7 +221,7 @@ def rater_rates(found: _Compared, rows: NDArray[np.bool_] | None = None) -> Rate
 
 
 def rows_counted(found: _Compared, rater: int) -> dict[str, NDArray[np.intp]]:
-    """Name in `RATES` -> rows of the annotations that a rater's rate counts; one of others' an object for `missing`.
+    """Return name in `RATES` -> rows of the annotations that count; for `missing`, one annotation by others per object.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def rows_counted(found: _Compared, rater: int) -> dict[str, NDArray[np.intp]]:
 
 
 def _towards_most(sides: _Sides, annotations: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(N, 8) what each annotation is towards most others, additional towards all; (N,) whether it was compared."""
+    """Return (N, 8) whether annotations are of a type towards most others (additional: all), and (N,) if compared."""
     seen = np.zeros((annotations, len(RATES)), np.intp)
     np.add.at(seen, (sides.row, sides.kind), 1)
     seen[:, MERGES] = np.bincount(sides.row[sides.is_whole], minlength=annotations)
@@ -256,7 +256,7 @@ def _towards_most(sides: _Sides, annotations: int) -> tuple[NDArray[np.bool_], N
 
 @dataclass(frozen=True, eq=False)
 class _Sides:
-    """Each annotation in each of its findings: `row` is its own, `partner` another's where the two are one to one."""
+    """Annotation in each of its findings: `row`, and `partner` if the finding is one-to-one."""
 
     row: NDArray[np.intp]
     partner: NDArray[np.intp]
@@ -283,7 +283,7 @@ class _Sides:
 def _objects(
     sides: _Sides, rater_of: NDArray[np.intp], rater: int
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.bool_]]:
-    """(N,) object of each annotation by the others; of objects, whether most others have it, and this rater has."""
+    """Return (N,) the object of each annotation, and per object whether most others have it, and this rater has."""
     other = rater_of[sides.row] != rater
     lead = other & (sides.towards != rater)
     joined = lead & (sides.partner >= 0)

@@ -1,4 +1,4 @@
-"""One image: what every rater gave each unit, and which annotations others split into parts."""
+"""Report on one image: the value from every rater for each unit, and annotations that others split into parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kalos_core.options import checked
 
 @dataclass(frozen=True)
 class Finding:
-    """What an annotation is towards one other rater: the variation type, that rater, and the similarity."""
+    """Relation of an annotation to one other rater: variation type, rater, and similarity."""
 
     variation: str
     rater: str
@@ -21,18 +21,18 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found of one annotation.
+    """Findings on one annotation.
 
     Parameters
     ----------
     unit : int, optional
-        The unit it belongs to; None where it was never matched.
+        Unit it belongs to; None if it was never matched.
     matches : sequence of ids
-        Annotations it is matched with.
+        Annotations that it is matched with.
     towards : tuple of Finding
-        What it is towards each other rater.
+        Relation to each other rater.
     field : str
-        Where it is stored.
+        Field where it is stored.
     """
 
     unit: int | None = None
@@ -43,19 +43,19 @@ class Findings:
 
 @dataclass(frozen=True)
 class Cell:
-    """What one rater gave one unit.
+    """Value from one rater for one unit.
 
     Parameters
     ----------
     state : str
         "annotated", "no object" (assigned, annotated nothing) or "not assigned".
     category : str
-        Class, "" unless annotated.
+        Class; "" unless annotated.
     findings : tuple of Finding
-        What it is towards each other rater; `missing` where no annotation of the unit has a partner by this rater.
-        Empty where unknown.
+        Relation to each other rater; `missing` if no annotation of the unit has a partner by this rater. Empty if
+        unknown.
     label_id, field : str
-        Where the annotation is, "" unless annotated.
+        Id and field of the annotation; "" unless annotated.
     """
 
     state: str
@@ -67,7 +67,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class MergedCells:
-    """One annotation that several annotations of another rater match together, and these parts."""
+    """Annotation that several annotations of another rater match together, and these parts."""
 
     whole_rater: str
     parts_rater: str
@@ -77,7 +77,7 @@ class MergedCells:
 
 @dataclass(frozen=True)
 class ImageReport:
-    """One image: its alpha, a table of units x raters, and the wholes that another rater annotated in parts."""
+    """One image: its alpha, a table of units x raters, and annotations that another rater split into parts."""
 
     alpha: float | None
     raters: tuple[str, ...]
@@ -93,16 +93,16 @@ def image_report(
     alpha: float | None = None,
     compared: Collection[str] = (),
 ) -> ImageReport:
-    """Units x raters of one image.
+    """Create the report on one image, with its table of units x raters.
 
     Parameters
     ----------
     annotations : Annotations
-        Of one image.
+        Annotations of one image.
     findings : (N,) Findings
-        Of each of them.
+        Findings on each annotation.
     alpha : float, optional
-        Of the image.
+        Alpha of the image.
     compared : collection of str
         Raters whose variations are known.
 
@@ -145,10 +145,10 @@ def image_report(
 
 
 def _partners(ids: Sequence[str], rater_of: Sequence[str], findings: Sequence[Findings]) -> list[list[int]]:
-    """Rows of the annotations that each one is matched with, as far as these are still there.
+    """Return for each annotation the rows of its matches that still exist.
 
-    Annotations of several raters have one id where they were copied: it is that of a rater towards whom there is a
-    match.
+    Copied annotations of several raters share an id. In that case, the match is the one of a rater towards whom
+    there is a match.
     """
     rows_of: dict[str, list[int]] = {}
     for row, label_id in enumerate(ids):
@@ -162,7 +162,7 @@ def _partners(ids: Sequence[str], rater_of: Sequence[str], findings: Sequence[Fi
 
 
 def _merged(cells: Sequence[Cell], rater_of: Sequence[str], partners: Sequence[Sequence[int]]) -> Iterator[MergedCells]:
-    """Every annotation with several partners by one rater: findings are one-to-one, so these are its parts."""
+    """Yield every annotation with several partners by a rater: other matches are one-to-one, so they are its parts."""
     for whole, whole_rater, rows in zip(cells, rater_of, partners, strict=True):
         parts: dict[str, list[Cell]] = {}
         for row in rows:

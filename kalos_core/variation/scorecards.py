@@ -1,4 +1,4 @@
-"""A scorecard for each rater: how far the others agree with them, and on what they differ."""
+"""Scorecard for each rater: how much the others agree with them, and where they differ."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXAMPLES, CONFUSIONS = 3, 5
-"""How many labels are shown of each variation type, and how many confusions of each rater."""
+"""Number of example annotations per variation type, and of confusions per rater."""
 
 NOBODY = (math.nan, math.nan)
 
 
 @dataclass(frozen=True)
 class Confused:
-    """What a rater calls `own` and others call `other`, and in how many findings."""
+    """Pair of classes that a rater calls `own` and others call `other`, with the number of findings."""
 
     own: str
     other: str
@@ -40,35 +40,37 @@ class Confused:
 
 @dataclass(frozen=True, eq=False)
 class RaterCard:
-    """One rater among the others.
+    """Statistics of one rater compared with the others.
 
     Parameters
     ----------
     rater : str
     images, labels : int
-        To how many images the rater was assigned, and how many annotations are the rater's own.
+        Number of images assigned to the rater, and number of the rater's annotations.
     alpha : float
-        Of the rater's pairs with each other rater, mean over images; NaN where undefined, as all numbers here.
+        Alpha of the pairs of the rater with each other rater, mean over images; NaN if undefined, as for all numbers
+        here.
     alpha_interval, vitality_interval, sessions_interval : (float, float)
         95 % bootstrap interval over images.
     vitality : float
-        Alpha with all raters minus alpha without this one.
+        Alpha with all raters minus alpha without this rater.
     rates : dict
-        Name in `RATES` -> how often, for every 100 objects. `additional`: own annotations that no other rater has;
-        `missing`: objects that most of the others have and this rater has not.
+        Name in `RATES` -> rate per 100 objects. `additional`: own annotations that no other rater has; `missing`:
+        objects that most of the others have, but not this rater.
     counts : dict
-        The same -> (how many, of how many).
+        Name in `RATES` -> count and total.
     merges, splits : float
-        Of `rates`: own annotations that are several of most others, and those that are parts of one of theirs.
+        Values of `rates`: own annotations that most others split into several, and those that are parts of one of
+        theirs.
     merges_with, splits_with : dict
-        Other rater -> how many such findings.
+        Other rater -> number of such findings.
     confusions : tuple of Confused
-        The most frequent.
+        Most frequent confusions.
     sessions : float
-        Alpha of the person with themselves over sessions; NaN without.
+        Alpha of the rater's own sessions; NaN without several sessions.
     examples : dict
-        Variation type -> ids of up to three annotations, the clearest cases first: the rater's own, for `missing`
-        those of others.
+        Variation type -> ids of up to three annotations, clearest cases first; the rater's own, or those of others for
+        `missing`.
     """
 
     rater: str
@@ -92,7 +94,7 @@ class RaterCard:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scorecard(Result):
-    """A card for each of R raters, in the order of the vocabulary.
+    """Scorecards of R raters, in the order of the vocabulary.
 
     Figures: ``"raters"``.
 
@@ -120,11 +122,11 @@ class Scorecard(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         return f"Scorecards of {number_of(len(self.cards), 'rater')}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a rater: the numbers of `RaterCard`, a column for the rate of each type, and the rest as text."""
+        """Return one row per rater: the numbers of `RaterCard`, one rate column per type, the rest as text."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -152,20 +154,20 @@ def rater_scorecards(
     found: NarrowedVariations | None,
     sessions: IntraRater | Undefined | None = None,
 ) -> Scorecard:
-    """The scorecards of all raters of a part of an agreement and of its variations.
+    """Create the scorecards of all raters for a part of an agreement and of its variations.
 
     Parameters
     ----------
     agreement : NarrowedAgreement, optional
         Without it, numbers of agreement are NaN.
     found : NarrowedVariations, optional
-        Of the same images; without it, findings are NaN or empty.
+        Variations of the same images; without it, findings are NaN or empty.
     sessions : IntraRater, optional
 
     Returns
     -------
     Scorecard
-        See there for an example.
+        See `Scorecard` for an example.
     """
     given = agreement.sums.part.annotations if agreement else found.found.annotations if found else None
     if given is None:
@@ -232,7 +234,7 @@ def _ends(interval: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _confusions(part: NarrowedVariations, rater: int) -> tuple[Confused, ...]:
-    """The classes a rater gave where others gave another one, most often first."""
+    """Return the classes that a rater gave where others gave another, most frequent first."""
     found, table = part.found, part.found.annotations
     wrong = np.isin(found.type_code, (WRONG_CLASS, MERGED_WRONG_CLASS))
     chosen = np.flatnonzero(wrong & ((found.rater_a == rater) | (found.rater_b == rater)))
@@ -249,7 +251,7 @@ def _confusions(part: NarrowedVariations, rater: int) -> tuple[Confused, ...]:
 
 
 def _examples(part: NarrowedVariations, rater: int) -> dict[str, tuple[str, ...]]:
-    """Of each type but `correct` the annotations that its rate counts, the least similar ones first."""
+    """Return the annotations that the rate of each type except `correct` counts, least similar first."""
     found, table = part.of_everybody, part.found.annotations
     finding, row, _ = found.members()
     least = np.full(len(table), np.inf)

@@ -1,4 +1,4 @@
-"""The search behind `variations`: five steps over whole arrays, each taking what the ones before left free."""
+"""Search behind `variations`: five steps over whole arrays, each on annotations left free by the previous steps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kalos_core.variation.rates import ADDITIONAL, MISSING, VARIATION_TYPES
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """C findings of one step: rows of the own side (C, a) and of the other (C, b), and the two raters."""
+    """C findings of one step: rows of the own side (C, a) and of the other side (C, b), and the two raters."""
 
     type: NDArray[np.int8]
     similarity: NDArray[np.float64]
@@ -33,28 +33,28 @@ class _Found:
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """G groups of annotations of one rater and class that overlap one of another rater, the *single* of the group."""
+    """G groups of annotations of one rater and class that overlap one annotation of another rater, the *single*."""
 
     single: NDArray[np.intp]
     """(G,) row of the single."""
     child: NDArray[np.intp]
-    """Rows of the children, group after group."""
+    """Rows of the children, group by group."""
     start: NDArray[np.intp]
-    """(G + 1,) where the children of a group begin."""
+    """(G + 1,) first child of each group, with the end appended."""
     share: NDArray[np.float64]
-    """Of each child: the most of the single's area that it can add to a merge, 1 where nothing is known."""
+    """Upper bound on the share of the single's area that each child adds to a merge; 1 if unknown."""
 
     def most(self, count: int) -> NDArray[np.float64]:
-        """(G,) sum of the `count` largest shares of each group."""
+        """Return (G,) the sum of the `count` largest shares of each group."""
         group = np.repeat(np.arange(len(self.single)), np.diff(self.start))
         order = np.lexsort((-self.share, group))
         index = np.arange(len(order)) - self.start[:-1][group]
         return total(group, np.where(index < count, self.share[order], 0.0), len(self.single))
 
     def couples(self, least: float, max_merge: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Every two children of a group that may become a merge of at least that similarity.
+        """Return every two children of a group that may become a merge with at least that similarity.
 
-        (C,) group and (C, 2) rows.
+        Returns (C,) the group, and (C, 2) the rows.
         """
         hopeful = self.most(max_merge) * (1 + ROUNDING) >= least
         size = np.diff(self.start)
@@ -68,7 +68,7 @@ class _Groups:
         return group[first], np.stack([self.child[first], self.child[second]], axis=1)
 
     def others(self, group: NDArray[np.intp], members: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """For candidates (C, m), every further child of their group: (E,) candidate and (E,) row."""
+        """Return every further child of the group of candidates (C, m): (E,) candidate and (E,) row."""
         candidate, index = expand_runs(self.start[group], np.diff(self.start)[group])
         row = self.child[index]
         fresh = (members[candidate] != row[:, None]).all(axis=1)
@@ -76,16 +76,16 @@ class _Groups:
 
 
 class Ground:
-    """What searches of the same annotations have in common, whatever their threshold.
+    """Data shared by searches of the same annotations at any threshold.
 
     Parameters
     ----------
     annotations : Annotations
     measure : Similarity
     pairs : Pairs
-        All that touch.
+        All pairs that touch.
     least : float, optional
-        For searches at several thresholds, from this one upwards: what each of them needs is found once for all.
+        Smallest threshold, for searches at several thresholds; results are cached for all of them.
     """
 
     def __init__(self, annotations: Annotations, measure: Similarity, pairs: Pairs, least: float | None = None) -> None:
@@ -100,12 +100,12 @@ class Ground:
         self._unions: dict[bytes, float] = {}
 
     def side(self, row: NDArray[np.intp], towards: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The side of annotations towards the raters of others."""
+        """Return the sides of annotations towards the raters of other annotations."""
         return row * self.raters + self.annotations.rater[towards]
 
     @cached_property
     def assigned_sides(self) -> NDArray[np.bool_]:
-        """(N * R + 1,) True where the other rater may have annotated that image and class; the last is nobody's."""
+        """(N * R + 1,) whether the other rater may have annotated that image and class; the last entry is padding."""
         annotations = self.annotations
         assigned = annotations.assigned[annotations.image]
         if annotations.assigned_categories is not None:
@@ -116,7 +116,7 @@ class Ground:
 
     @cached_property
     def touching(self) -> NDArray[np.bool_]:
-        """(P,) True where the bounds of two annotations share an area: by GIoU any two are alike a little."""
+        """(P,) whether the bounds of two annotations overlap; needed because GIoU is positive for any two."""
         if not len(self.pairs):  # an empty table has no shapes
             return np.zeros(0, np.bool_)
         bounds = self.annotations.shapes[self.pairs.kind].bounds()
@@ -125,7 +125,7 @@ class Ground:
         return np.asarray(shared.all(axis=1))
 
     def in_order(self, chosen: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """The pairs of a mask (P,) in the strict order, the most similar first."""
+        """Return the pairs of a mask (P,) in the strict order, most similar first."""
         if self.least is not None:
             return self._order[chosen[self._order]]
         rows = np.flatnonzero(chosen)
@@ -138,12 +138,12 @@ class Ground:
         return np.asarray(np.flatnonzero(chosen)[strict_order(self.annotations, self.pairs.keep(chosen), neg_cost)])
 
     def rank(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """(N,) rank, of the given rows only, that does not depend on the order of the input."""
+        """Return (N,) a rank, valid for the given rows, that does not depend on the order of the input."""
         return self._rank_of(np.unique(rows)) if self.least is None else self._every_rank
 
     @cached_property
     def _every_rank(self) -> NDArray[np.intp]:
-        """Of all annotations that touch others."""
+        """Rank of all annotations that touch others."""
         pairs = self.pairs.keep(self.touching)
         return self._rank_of(np.unique(np.concatenate([pairs.left, pairs.right])))
 
@@ -153,7 +153,7 @@ class Ground:
         return rank
 
     def union_similarity(self, single: NDArray[np.intp], members: NDArray[np.intp]) -> NDArray[np.float64]:
-        """(C,) of annotations and the unions of others (C, m); a union of outlines is made once for all thresholds."""
+        """Return (C,) the similarity of annotations to unions of others (C, m); unions are cached across thresholds."""
         if self.least is None or self.pairs.kind == "box":
             return self._compare(single, members)
         keys = [line.tobytes() for line in np.concatenate([single[:, None], members], axis=1)]
@@ -168,16 +168,16 @@ class Ground:
 
     @cached_property
     def column(self) -> ShapeColumn:
-        """The shapes that are compared."""
+        """Shapes that are compared."""
         column: ShapeColumn = self.measure.column(self.annotations)
         return column
 
 
 class Search:
-    """The state of one search: which annotations are still free, and what was found.
+    """State of one search: annotations that are still free, and findings.
 
-    An annotation towards one other rater is a *side*, numbered row * R + other rater: an annotation of
-    an image with three raters has two sides, and each is used once.
+    An annotation towards one other rater is a *side*, numbered row * R + other rater. In an image with three raters,
+    an annotation has two sides, and each is used once.
     """
 
     def __init__(self, ground: Ground, threshold: float) -> None:
@@ -195,14 +195,14 @@ class Search:
         return same & self.free[self.ground.left_side] & self.free[self.ground.right_side]
 
     def match(self, *, same_class: bool, found: int) -> None:
-        """Steps 1 and 3: one annotation against one."""
+        """Match single annotations (steps 1 and 3)."""
         order = self.ground.in_order(self._open(same_class) & (self.pairs.similarity >= self.threshold))
         left, right = self.pairs.left[order], self.pairs.right[order]
         taken = self._take(np.stack([self.ground.left_side[order], self.ground.right_side[order]], axis=1))
         self._note(found, self.pairs.similarity[order][taken], left[taken, None], right[taken, None])
 
     def merge(self, *, same_class: bool, found: int, max_merge: int) -> None:
-        """Steps 2 and 4: one annotation against the union of several, which all overlap it and are of one class."""
+        """Match single annotations with unions of several of one class, which all overlap them (steps 2 and 4)."""
         if max_merge < 2 or not self.measure.merges:
             return
         groups = self._groups(self._open(same_class))
@@ -240,7 +240,7 @@ class Search:
     def _share(
         self, single: NDArray[np.intp], child: NDArray[np.intp], similarity: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """(M,) part of the single's area that a child covers, where a union covers at most the sum of its parts."""
+        """Return (M,) the share of the single's area that a child covers; unions cover at most their sum."""
         if not self.measure.additive or not len(single):
             return np.ones(len(single))
         area = self.ground.column.area()
@@ -250,7 +250,7 @@ class Search:
     def _best_couples(
         self, group: NDArray[np.intp], members: NDArray[np.intp], similarity: NDArray[np.float64]
     ) -> NDArray[np.intp]:
-        """Positions of the couples that are the best of their group for either child: those that grow."""
+        """Return the positions of the couples that are the best of their group for either child; only these grow."""
         rank = self.ground.rank(members)[members]
         index = np.tile(np.arange(len(group)), 2)
         child, partner = members.T.ravel(), rank[:, ::-1].T.ravel()
@@ -267,9 +267,9 @@ class Search:
         members: NDArray[np.intp],
         similarity: NDArray[np.float64],
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Each candidate with the one more child that raises its similarity most, or at least does not lower it.
+        """Extend each candidate by the child that raises its similarity most, or at least does not lower it.
 
-        What every child would lower ends here; a set reached in several ways goes on once.
+        Candidates whose similarity every child would lower are dropped; sets reached in several ways are kept once.
         """
         parent, extra = groups.others(group, members)
         grown = np.concatenate([members[parent], extra[:, None]], axis=1)
@@ -285,11 +285,11 @@ class Search:
     def _best(
         self, grown: list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]]:
-        """Of all merges, by similarity and then size, those whose sides are all still free; one entry per size."""
+        """Yield merges by similarity and then size, if all their sides are still free; one entry per size."""
         if not sum(len(single) for single, _, _ in grown):
             return
         most = grown[-1][1].shape[1]
-        absent = len(self.annotations)  # pads the shorter lines
+        absent = len(self.annotations)  # padding of shorter rows
         single = np.concatenate([single for single, _, _ in grown])
         members = np.concatenate(
             [np.pad(rows, ((0, 0), (0, most - rows.shape[1])), constant_values=absent) for _, rows, _ in grown]
@@ -307,8 +307,8 @@ class Search:
             yield single[chosen], members[chosen, :count], similarity[chosen]
 
     def _take(self, lines: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Go down candidates (C, M sides), taking each whose sides are all free; the positions of those taken."""
-        # a pad stands for the first side of its own line, so that it never decides
+        """Take candidates (C, M sides) in order, each only if all its sides are free; return their positions."""
+        # padding repeats the first side of its row, so that it has no effect
         lines = np.where(lines == len(self.free) - 1, lines[:, :1], lines)
         image = np.append(np.repeat(self.annotations.image, self.raters), 0)
         return take_down(lines, self.free, image)
@@ -325,7 +325,7 @@ class Search:
         self.found.append(_Found(kind, similarity, own, other, raters[own[:, 0]], raters[other[:, 0]]))
 
     def leave_rest(self) -> None:
-        """Step 5: every side that is still free, of raters who are assigned to the class."""
+        """Add the sides that are still free, for raters who are assigned to the class (step 5)."""
         side = np.flatnonzero(self.free[:-1] & self.annotations.assigned_per_annotation.ravel())
         row, other_rater = side // self.raters, side % self.raters
         own_rater = self.annotations.rater[row]
@@ -334,14 +334,14 @@ class Search:
         self.found.append(_Found(kind, np.full(len(row), np.nan), row[:, None], nothing, own_rater, other_rater))
 
     def counts(self) -> NDArray[np.intp]:
-        """(T,) how many findings there are of each type of `VARIATION_TYPES`."""
+        """Return (T,) the number of findings of each type in `VARIATION_TYPES`."""
         return np.bincount(np.concatenate([found.type for found in self.found]), minlength=len(VARIATION_TYPES))
 
     def table(self, rows: NDArray[np.intp], first: int) -> dict[str, NDArray[Any]]:
-        """All findings in order, the earlier rater of each pair on side a, as columns of `Variations`.
+        """Return all findings in order as columns of `Variations`, with the earlier rater of each pair on side a.
 
-        `rows`, `first`: what row each annotation and what code the first image has in the whole table. `side_size`: how
-        many annotations each side has.
+        `rows` gives the row of each annotation, and `first` the code of the first image, in the whole table.
+        `side_size` is the number of annotations on each side.
         """
         kind = np.concatenate([found.type for found in self.found])
         similarity = np.concatenate([found.similarity for found in self.found])

@@ -1,4 +1,4 @@
-"""Variation types over thresholds, and how well boundaries fit where raters agree."""
+"""Variation types by threshold, and boundary distances where raters agree."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 THRESHOLDS = (0.1, 0.25, 0.5, 0.75, 0.9)
-"""Of KαLOS Fig. 9."""
+"""Thresholds of KαLOS Fig. 9."""
 
 MOST_BINS = 10_000
-"""Of a histogram, which nobody could tell apart."""
+"""Maximum number of bins of a histogram; more could not be distinguished."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VariationShares(Result):
-    """Findings of each type over T thresholds.
+    """Number of findings of each type at T thresholds.
 
     Figures: ``"thresholds"``.
 
@@ -43,7 +43,7 @@ class VariationShares(Result):
     ----------
     threshold : (T,) float64, ascending
     counts : (T, 6) int
-        Findings of each of `VARIATION_TYPES`.
+        Number of findings of each of `VARIATION_TYPES`.
 
     Examples
     --------
@@ -64,25 +64,25 @@ class VariationShares(Result):
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """(T, 6) of all findings at each threshold; NaN where there is none."""
+        """(T, 6) share of all findings at each threshold; NaN if there are none."""
         findings = self.counts.sum(axis=1, keepdims=True)
         return np.asarray(self.counts / np.where(findings, findings, np.nan))
 
     @property
     def unmatched(self) -> NDArray[np.intp]:
-        """(T,) findings that only one of two raters annotated."""
+        """(T,) number of findings that only one of two raters annotated."""
         return np.asarray(self.counts[:, [MISSING, ADDITIONAL]].sum(axis=1))
 
     @property
     def matched(self) -> NDArray[np.intp]:
-        """(T,) all other findings, of the same class or not."""
+        """(T,) number of all other findings, of the same class or not."""
         return np.asarray(self.counts.sum(axis=1) - self.unmatched)
 
     @property
     def equilibrium(self) -> float:
         """Threshold from which unmatched findings outnumber matched ones (KαLOS Fig. 9).
 
-        Between two thresholds it lies on a straight line. NaN if there is none, for the reason in `no_equilibrium`.
+        Linearly interpolated between thresholds. NaN if there is none, for the reason in `no_equilibrium`.
         """
         if self.no_equilibrium:
             return float("nan")
@@ -94,25 +94,25 @@ class VariationShares(Result):
 
     @property
     def no_equilibrium(self) -> str:
-        """Why there is no equilibrium; "" if there is one."""
+        """Reason why there is no equilibrium; "" if there is one."""
         ahead = self.matched - self.unmatched
         if not self.counts.any():
             return "there are no findings"
         if ahead[0] < 0:
-            return f"unmatched findings outnumber matched ones from the least threshold, {self.threshold[0]:g}, on"
+            return f"unmatched findings outnumber matched ones at all thresholds from {self.threshold[0]:g}"
         if (ahead >= 0).all():
             return f"matched findings are never outnumbered, up to threshold {self.threshold[-1]:g}"
         return ""
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         if self.no_equilibrium:
-            return f"No threshold of balance: {self.no_equilibrium}"
+            return f"No equilibrium threshold: {self.no_equilibrium}"
         return f"Unmatched findings outnumber matched ones from threshold {self.equilibrium:.2f}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each threshold and type."""
+        """Return one row for each threshold and type."""
         return crossed({"threshold": self.threshold, "type": VARIATION_TYPES}, count=self.counts, share=self.shares)
 
 
@@ -120,7 +120,7 @@ CountedAt = Annotated[
     Sequence[float] | NDArray[np.float64],
     Option(
         "Thresholds",
-        "Similarities at which the findings of each type are counted.",
+        "Thresholds at which to count the findings of each type.",
         above=0,
         high=1,
         type="(T,) floats in (0, 1]",
@@ -130,7 +130,7 @@ CountedAt = Annotated[
 
 @dataclass(frozen=True)
 class ShareArguments(Settings):
-    """What `variation_shares` takes: thresholds, and the settings of `variations`."""
+    """Arguments of `variation_shares`: thresholds, and the settings of `variations`."""
 
     thresholds: CountedAt = THRESHOLDS
     similarity: ComparedBy = "auto"
@@ -140,9 +140,9 @@ class ShareArguments(Settings):
 
 @takes(ShareArguments)
 def variation_shares(annotations: Annotations | Sharded[Annotations], settings: ShareArguments) -> VariationShares:
-    """How the types of variations change with the threshold (label convergence Fig. 4 and 6; KαLOS Fig. 9).
+    """Count variation types at several thresholds (label convergence Fig. 4 and 6; KαLOS Fig. 9).
 
-    Similarities are computed once for all thresholds, of which the result has each once, in ascending order.
+    Similarities are computed once for all thresholds. The result has the distinct thresholds in ascending order.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def variation_shares(annotations: Annotations | Sharded[Annotations], settings: 
     Raises
     ------
     InputError
-        As `variations`, or without any threshold.
+        As in `variations`, or if there are no thresholds.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def variation_shares(annotations: Annotations | Sharded[Annotations], settings: 
 
 
 def _counts(annotations: Annotations, levels: NDArray[np.float64], settings: ShareArguments) -> NDArray[np.intp]:
-    """(T, V) findings of each type at each threshold."""
+    """Return (T, V) the findings of each type at each threshold."""
     measure = measure_for(settings.similarity, annotations)
     near = touching_pairs(annotations, measure, settings.pairs)
     counts = np.zeros((len(levels), len(VARIATION_TYPES)), np.intp)
@@ -188,20 +188,20 @@ def _counts(annotations: Annotations, levels: NDArray[np.float64], settings: Sha
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BoundaryQuality(Result):
-    """How far the outlines of correct findings are apart: 1 - similarity, in B bins.
+    """Distances between the outlines of correct findings, 1 - similarity, in B bins.
 
     Figures: ``"distances"``.
 
     Parameters
     ----------
     edges : (B + 1,) float64
-        Of the bins, from 0 to the greatest distance that the threshold allows.
+        Edges of the bins, from 0 to the largest distance that the threshold allows.
     counts : (B,) int
-        Correct findings in each bin; a bin has its lower edge, the last one both.
+        Number of correct findings in each bin; bins include the lower edge, the last one both.
     median : float
-        Of the distances; NaN without a correct finding.
+        Median distance; NaN without a correct finding.
     identical : int
-        How many correct findings have similarity exactly 1: many of them mean that labels were copied.
+        Number of correct findings with a similarity of exactly 1; many suggest that labels were copied.
 
     Examples
     --------
@@ -221,18 +221,18 @@ class BoundaryQuality(Result):
 
     @property
     def findings(self) -> int:
-        """How many findings are correct."""
+        """Number of correct findings."""
         return int(self.counts.sum())
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         count, apart = int(self.counts.sum()), alpha_text(self.median)
         findings = number_of(count, "correct finding")
         return f"Outlines of {findings} are {apart} apart (median); {self.identical:,} identical"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a bin."""
+        """Return one row per bin."""
         import pandas as pd
 
         return pd.DataFrame({"low": self.edges[:-1], "high": self.edges[1:], "count": self.counts})
@@ -243,7 +243,7 @@ Bins = Annotated[int, Option("Bins", "Bins of equal width.", low=1, high=MOST_BI
 
 @checked
 def boundary_quality(found: Variations, bins: Bins = 20) -> BoundaryQuality:
-    """The distances of correct findings in bins of equal width (label convergence Fig. 7).
+    """Compute a histogram of the distances of correct findings (label convergence Fig. 7).
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def boundary_quality(found: Variations, bins: Bins = 20) -> BoundaryQuality:
     [1, 0]
     """
     distance = 1 - found.similarity[found.type_code == CORRECT]
-    widest = 1 - found.threshold or 1.0  # with threshold 1 all distances are 0
+    widest = 1 - found.threshold or 1.0  # at threshold 1, all distances are 0
     counts, edges = np.histogram(distance, np.linspace(0, widest, bins + 1))
     median = float(np.median(distance)) if len(distance) else float("nan")
     return BoundaryQuality(edges, counts, median, int((distance == 0).sum()))

@@ -1,4 +1,4 @@
-"""What `variations` returns: findings, class confusions, and each annotation's own view."""
+"""Results of `variations`: findings, class confusions, and the view of each annotation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Variations(Result):
-    """The findings of `variations`: F rows.
+    """F findings of `variations`.
 
     Figures: ``"types"``.
 
@@ -49,14 +49,14 @@ class Variations(Result):
     threshold : float
     max_merge : int
     image, rater_a, rater_b : (F,) int
-        Codes; rater_a comes before rater_b in the vocabulary and is read as the reference.
+        Codes; rater_a comes first in the vocabulary and is treated as the reference.
     type_code : (F,) int8
         Index of the type in `VARIATION_TYPES`.
     similarity : (F,) float64
-        Of the two sides, a merged side taken as the union of its annotations; NaN for missing and additional.
+        Similarity of the two sides; a merged side is the union of its annotations. NaN for missing and additional.
     side_start : (2 F + 1,) int
-        Where the annotations of either side begin in `side_row`: of side a of the first finding, of its side b, of
-        side a of the second, and so on; the end is appended.
+        Start of the annotations of each side in `side_row`: side a of the first finding, its side b, side a of the
+        second, and so on; the end is appended.
     side_row : (M,) int
         Rows of the annotations of all sides.
 
@@ -92,32 +92,32 @@ class Variations(Result):
         return len(self.image)
 
     def check_rows(self) -> None:
-        """An error where the annotations of findings are not held.
+        """Check that the annotations of findings are available.
 
         Raises
         ------
         InputError
-            For the findings of shards.
+            If the findings are those of shards.
         """
         if self.of_shards is not None:
             raise InputError(
-                "variations: expected those of a table, whose annotations are read, got those of shards; call "
-                "variations(next(iter(shards)).read()) for one of them"
+                "variations: expected the findings of one table, got those of shards; call "
+                "variations(next(iter(shards)).read()) for a single shard"
             )
 
     @property
     def type(self) -> NDArray[np.str_]:
-        """(F,) one of `VARIATION_TYPES`; made anew each time."""
+        """(F,) one of `VARIATION_TYPES`; created at each access."""
         return np.array(VARIATION_TYPES)[self.type_code]
 
     @cached_property
     def rows_a(self) -> NDArray[np.object_]:
-        """(F,) tuples of int: rows of the annotations of side a, empty where that rater has none."""
+        """(F,) tuples of int: rows of the annotations on side a, empty if that rater has none."""
         return self._rows(0)
 
     @cached_property
     def rows_b(self) -> NDArray[np.object_]:
-        """(F,) tuples of int: rows of the annotations of side b, empty where that rater has none."""
+        """(F,) tuples of int: rows of the annotations on side b, empty if that rater has none."""
         return self._rows(1)
 
     def _rows(self, side: int) -> NDArray[np.object_]:
@@ -127,35 +127,35 @@ class Variations(Result):
 
     @property
     def side_sizes(self) -> NDArray[np.intp]:
-        """(F, 2) how many annotations either side has."""
+        """(F, 2) number of annotations on each side."""
         return np.diff(self.side_start).reshape(-1, 2)
 
     @property
     def is_merged(self) -> NDArray[np.bool_]:
-        """(F,) where one annotation of one rater is several of the other."""
+        """(F,) whether one annotation of one rater matches several of the other."""
         return np.isin(self.type_code, (MERGED, MERGED_WRONG_CLASS))
 
     @property
     def is_confused(self) -> NDArray[np.bool_]:
-        """(F,) where the two sides are of different classes."""
+        """(F,) whether the two sides have different classes."""
         return np.isin(self.type_code, (WRONG_CLASS, MERGED_WRONG_CLASS))
 
     @property
     def confused_classes(self) -> NDArray[np.intp]:
-        """(F', 2) the class of either side of the findings in which these differ."""
+        """(F', 2) classes of both sides, for the findings with different classes."""
         if self.of_shards is not None:
             return self.of_shards.confused_classes
         first = 2 * np.flatnonzero(self.is_confused)[:, None] + (0, 1)
         return np.asarray(self.annotations.category[self.side_row[self.side_start[first]]])
 
     def by_pair(self) -> NDArray[np.intp]:
-        """(R, R, T) findings of rater_a, rater_b and type."""
+        """Return (R, R, T) the number of findings by rater_a, rater_b and type."""
         shape = len(self.annotations.raters), len(self.annotations.raters), len(VARIATION_TYPES)
         key = (self.rater_a * shape[1] + self.rater_b) * shape[2] + self.type_code
         return np.bincount(key, minlength=int(np.prod(shape))).reshape(shape)
 
     def by_image(self) -> NDArray[np.intp]:
-        """(I, T) findings of each image and type."""
+        """Return (I, T) the number of findings by image and type."""
         shape = len(self.annotations.images), len(VARIATION_TYPES)
         return np.bincount(self.image * shape[1] + self.type_code, minlength=int(np.prod(shape))).reshape(shape)
 
@@ -167,13 +167,13 @@ class Variations(Result):
         return np.bincount(self.annotations.rater, minlength=len(self.annotations.raters))
 
     def counts(self) -> dict[str, int]:
-        """How many findings there are of each type."""
+        """Return the number of findings of each type."""
         return dict(zip(VARIATION_TYPES, self.by_pair().sum(axis=(0, 1)).tolist(), strict=True))
 
     def counts_by_rater(self) -> dict[str, dict[str, int]]:
-        """The findings each rater takes part in, by type as seen from that rater.
+        """Return the number of findings that each rater takes part in, by type in the view of that rater.
 
-        What only this rater annotated is `additional`, what only the other annotated is `missing`.
+        Objects that only this rater annotated are `additional`; those that only the other annotated are `missing`.
         """
         pairs = self.by_pair()
         seen_by_a = np.arange(len(VARIATION_TYPES))
@@ -185,9 +185,9 @@ class Variations(Result):
         }
 
     def rates(self) -> dict[str, dict[str, float]]:
-        """How often each rater differs, for every 100 objects, by `RATES`; see `RaterRates`, which has the counts.
+        """Return the rate of each rater's differences per 100 objects, by `RATES`; see `RaterRates` for the counts.
 
-        Raters who annotated more or fewer images can be compared so. With more raters they do not grow.
+        Rates are comparable between raters with different numbers of images, and do not grow with the number of raters.
 
         Examples
         --------
@@ -202,12 +202,12 @@ class Variations(Result):
 
     @cached_property
     def rater_rates(self) -> RaterRates:
-        """How many objects the rates count, and of how many."""
+        """Numbers of objects for the rates: counts and totals."""
         return rater_rates(self) if self.of_shards is None else self.of_shards.rater_rates
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         counts = {VARIATION_LABELS[name]: count for name, count in self.counts().items() if count}
         types = ", ".join(f"{name} {count:,}" for name, count in counts.items())
         return (
@@ -224,9 +224,9 @@ class Variations(Result):
     def members(
         self, first: int = 0, last: int | None = None
     ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """Of each annotation of each finding, and each annotation on its other side: the finding and the two rows.
+        """Return every annotation of findings with each annotation on the other side: the finding and the two rows.
 
-        The other row is -1 where nothing is on the other side. Of the findings from `first` to before `last`.
+        The other row is -1 if the other side is empty. Covers the findings from `first` to before `last`.
         """
         self.check_rows()
         last = len(self) if last is None else last
@@ -240,7 +240,7 @@ class Variations(Result):
         return first + side[entry] // 2, self.side_row[start[0] + entry], other
 
     def divided_with(self, rows: Sequence[int] | NDArray[np.intp]) -> NDArray[np.intp]:
-        """Rows of annotations that are wholes or parts of one another with some of these rows, and these.
+        """Return some rows, and the rows of their wholes or parts in merged findings.
 
         Examples
         --------
@@ -257,7 +257,7 @@ class Variations(Result):
 
     @cached_property
     def merged(self) -> Merged:
-        """The findings of types ``merged`` and ``merged_wrong_class``, each as a whole and its parts."""
+        """Findings of types ``merged`` and ``merged_wrong_class``, each as a whole and its parts."""
         self.check_rows()
         table, finding = self.annotations, np.flatnonzero(self.is_merged)
         size, start = self.side_sizes[finding], self.side_start[2 * finding[:, None] + (0, 1)]
@@ -280,7 +280,7 @@ class Variations(Result):
         )
 
     def split_by(self) -> dict[str, int]:
-        """How many annotations of others each rater split into parts.
+        """Count the annotations of others that each rater split into parts.
 
         Examples
         --------
@@ -293,18 +293,18 @@ class Variations(Result):
         return self._merging(whole=False)
 
     def merged_by(self) -> dict[str, int]:
-        """How many annotations of each rater are split into parts by another: who merges, as `split_by` who splits."""
+        """Count the annotations of each rater that another splits into parts; the opposite of `split_by`."""
         return self._merging(whole=True)
 
     def _merging(self, whole: bool) -> dict[str, int]:
-        """How many merged findings each rater has the whole of, or the parts."""
+        """Count the merged findings in which each rater has the whole, or the parts."""
         finding, names = np.flatnonzero(self.is_merged), self.annotations.raters
         has_parts = np.argmax(self.side_sizes[finding], axis=1)
         rater = np.where(has_parts == whole, self.rater_a[finding], self.rater_b[finding])
         return dict(zip(map(str, names), np.bincount(rater, minlength=len(names)).tolist(), strict=True))
 
     def confusions(self) -> Confusions:
-        """Which classes were taken for which, in `wrong_class` and `merged_wrong_class` findings; most often first."""
+        """Return confused classes, from `wrong_class` and `merged_wrong_class` findings, most frequent first."""
         chosen = np.flatnonzero(self.is_confused)
         given = self.confused_classes
         sides = np.argsort(given, axis=1)
@@ -328,7 +328,7 @@ class Variations(Result):
         )
 
     def of_annotations(self, rows: NDArray[np.intp] | None = None) -> AnnotationVariations:
-        """The own view of annotations (all unless given) over all other raters assigned to their image."""
+        """Return the view of annotations (by default all) on all other raters assigned to their image."""
         rows = np.arange(len(self.annotations)) if rows is None else rows
         images = self.annotations.image[rows]
         ends = (images.min(), images.max() + 1) if len(images) else (0, 0)
@@ -354,12 +354,12 @@ class Variations(Result):
 
     @cached_property
     def identical_share(self) -> float:
-        """Share of correct findings with similarity exactly 1: many of them mean that labels were copied."""
+        """Share of correct findings with similarity exactly 1; a high share suggests that labels were copied."""
         correct = self.similarity[self.type_code == CORRECT]
         return float((correct == 1).mean()) if len(correct) else float("nan")
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a finding, with names and ids instead of codes and rows; those of shards without ids."""
+        """Return one row per finding, with names and ids instead of codes and rows; no ids for shards."""
         raters = "rater_a:annotations.raters[rater_a] rater_b:annotations.raters[rater_b]"
         table = self._frame(f"image:annotations.images[image] {raters} type similarity")
         if self.of_shards is None:
@@ -370,23 +370,23 @@ class Variations(Result):
 
 
 OF_FINDINGS = ("image", "rater_a", "rater_b", "type_code", "similarity")
-"""Fields of `Variations` that have an entry for each finding."""
+"""Fields of `Variations` with one entry per finding."""
 
 
 @dataclass(frozen=True, eq=False)
 class VariationPart:
-    """Findings of a table without its annotations: all that is held of shards.
+    """Findings of a table without its annotations, as kept for shards.
 
     Parameters
     ----------
     columns : mapping
         The fields `OF_FINDINGS`.
     side_size : (2 F,) int
-        How many annotations each side has.
+        Number of annotations on each side.
     annotations_of_raters : (R,) int
     confused_classes : (F', 2) int
     rater_rates : RaterRates
-        As of `Variations`.
+        As in `Variations`.
     """
 
     columns: dict[str, NDArray[Any]]
@@ -397,14 +397,14 @@ class VariationPart:
 
     @classmethod
     def of(cls, found: Variations) -> VariationPart:
-        """Those of a table."""
+        """Return the part of one table."""
         columns = {name: getattr(found, name) for name in OF_FINDINGS}
         sides = np.diff(found.side_start)
         return cls(columns, sides, found.annotations_of_raters, found.confused_classes, found.rater_rates)
 
     @classmethod
     def merged(cls, parts: Sequence[VariationPart], starts: NDArray[np.intp]) -> VariationPart:
-        """Those of tables of different images; `starts`: the first image of each."""
+        """Merge the parts of tables of different images; `starts` gives the first image of each."""
         columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in OF_FINDINGS}
         columns["image"] += np.repeat(starts[:-1], [len(part.columns["image"]) for part in parts])
         return cls(
@@ -422,9 +422,9 @@ class VariationPart:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Confusions(Result):
-    """Pairs of classes taken for one another: names, how often, and which findings (rows of `Variations`).
+    """Pairs of confused classes: names, counts, and findings (rows of `Variations`).
 
-    `by_rater` (C, 2, R): how often each rater took the object for the first class, and for the second.
+    `by_rater` (C, 2, R) counts how often each rater gave the object the first class, and the second.
 
     Figures: ``"classes"``.
     """
@@ -440,14 +440,14 @@ class Confusions(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         return (
-            f"{number_of(len(self.count), 'pair')} of classes taken for one another, in "
+            f"{number_of(len(self.count), 'pair')}  of confused classes, in "
             f"{number_of(int(self.count.sum()), 'finding')}"
         )
 
     def matrix(self, most: int) -> tuple[list[str], NDArray[np.float64]]:
-        """The classes that are confused most often, and (K, K) findings of every two; NaN where there are none.
+        """Return the most often confused classes, and (K, K) the findings for every two; NaN if there are none.
 
         Examples
         --------
@@ -472,7 +472,7 @@ class Confusions(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Merged(Result):
-    """M findings of one annotation, the whole, that several of another rater match together: P parts in all.
+    """M findings in which one annotation, the whole, matches several of another rater: P parts in total.
 
     Figures: ``"similarities"``.
 
@@ -484,15 +484,15 @@ class Merged(Result):
         ``merged`` or ``merged_wrong_class``.
     image : (M,) object
     similarity : (M,) float64
-        Of the whole to the union of its parts.
+        Similarity of the whole to the union of its parts.
     whole_rater, whole_category, whole : (M,) object
-        Of the one annotation; `whole` is its id.
+        Rater, class and id of the whole.
     parts_rater, parts_category : (M,) object
-        Of the several, which are all of one class.
+        Rater and class of the parts, which all have one class.
     part : (P,) object
-        Their ids, finding after finding.
+        Ids of the parts, finding by finding.
     start : (M + 1,) int
-        Where the parts of a finding begin.
+        Start of the parts of each finding, with the end appended.
 
     Examples
     --------
@@ -523,30 +523,30 @@ class Merged(Result):
 
     @property
     def parts(self) -> NDArray[np.intp]:
-        """(M,) how many parts each whole has."""
+        """(M,) number of parts of each whole."""
         return np.diff(self.start)
 
     def parts_of(self, row: int) -> list[Any]:
-        """Ids of the parts of one of them."""
+        """Return the ids of the parts of one finding."""
         ids: list[Any] = self.part[self.start[row] : self.start[row + 1]].tolist()
         return ids
 
     def members(self, row: int) -> dict[str, list[Any]]:
-        """Rater -> ids of the annotations of one of them: the whole, then its parts."""
+        """Return rater -> ids of the annotations of one finding: the whole, then its parts."""
         return {self.whole_rater[row]: [self.whole[row]], self.parts_rater[row]: self.parts_of(row)}
 
     @property
     def most_parts_first(self) -> NDArray[np.intp]:
-        """(M,) rows in their order: the most parts first, of as many the least similar first."""
+        """(M,) rows by descending number of parts, then ascending similarity."""
         return np.lexsort((self.similarity, -self.parts))
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """Finding, in words."""
         return f"{number_of(len(self.finding), 'annotation that is', 'annotations that are')} several of another rater"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row each, in the order of `most_parts_first`: ``number`` is its row here, ``parts`` how many."""
+        """Return one row per finding, in the order of `most_parts_first`; ``number`` is its row, ``parts`` a count."""
         import pandas as pd
 
         names = (
@@ -565,20 +565,19 @@ class Merged(Result):
 
 @dataclass(frozen=True, eq=False)
 class AnnotationVariations:
-    """What each of N annotations looks like from its own side.
+    """View of each of N annotations on the other raters.
 
     Parameters
     ----------
     type : (N,) str
-        The most serious over all other raters (additional > wrong_class > merged_wrong_class > merged > correct);
-        "" where nobody else was assigned.
+        Most serious type over all other raters (additional > wrong_class > merged_wrong_class > merged > correct);
+        "" if no other rater was assigned.
     similarity : (N,) float64
-        The least similarity to a partner; NaN without any.
+        Lowest similarity to a partner; NaN without partners.
     start : (N + 1,) int
-        Where the entries of each annotation begin in `finding` and `other`, the end appended.
+        Start of the entries of each annotation in `finding` and `other`, with the end appended.
     finding, other : (E,) int
-        Rows of the findings that an annotation is in, and of its partner there, -1 without one: one entry for each of
-        several partners.
+        Rows of the findings of an annotation, and of its partner there (-1 if none); one entry per partner.
     """
 
     type: NDArray[np.str_]

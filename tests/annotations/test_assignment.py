@@ -1,4 +1,4 @@
-"""Who is assigned to what: images, classes of a rater, and single exclusions, by hand and as plain loops."""
+"""Assignments of raters to images and classes, and single exclusions, by hand and in plain loops."""
 
 import numpy as np
 import pytest
@@ -75,7 +75,7 @@ def test_an_excluded_class_is_not_missing_but_may_match():
 
 
 def asks(annotations, image, rater, category):
-    """Whether a rater is assigned to every object of a class on an image."""
+    """Return whether a rater is assigned to every object of a class on an image."""
     limits = annotations.assigned_categories
     return bool(
         annotations.assigned[image, rater]

@@ -1,4 +1,4 @@
-"""A data set in one line, and its annotations as a table."""
+"""Summary of a data set in one line, and its annotations as a table."""
 
 import numpy as np
 

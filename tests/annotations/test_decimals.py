@@ -1,4 +1,4 @@
-"""Numbers of JSON lists read many at a time: those worked out by hand, and the same as Python's `json`, to the bit."""
+"""Numbers of JSON lists parsed in bulk: by hand, and bit-identical to Python's `json`."""
 
 import json
 
@@ -18,7 +18,7 @@ STRANGE = st.sampled_from(["-0", "-0.0", "0.0", "1e2", "1E-2", "-2.5e+3", "null"
 
 
 def listed(entry):
-    """JSON lists of entries, with white space anywhere."""
+    """Return JSON lists of entries, with white space anywhere."""
     gaps = st.lists(SPACE, min_size=4, max_size=4)
     return st.builds(
         lambda entries, gap: "[" + gap[0] + (gap[1] + "," + gap[2]).join(entries) + gap[3] + "]",
@@ -63,7 +63,7 @@ def test_anything_else_is_left_out():
         assert found.clear.tolist() == [True, False, False, True]
         assert found.numbers.tolist() == [1, 2, 3]
         assert (found.length.tolist(), found.lists.tolist()) == ([2, 1], [1, 0, 0, 1])
-    for found in (read(), read_lists([None, [[1, 2]]], 2)):  # nothing, and what is no JSON
+    for found in (read(), read_lists([None, [[1, 2]]], 2)):  # empty, and not JSON
         assert [len(column) for column in found[:2]] == [0, 0]
         assert not found.clear.any()
 

@@ -1,4 +1,4 @@
-"""Tables end to end, and as arrays."""
+"""Joining tables, and tables as arrays."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Masks and keypoints as sources hold them, and annotations of every kind that cannot be used: refused, or left out."""
+"""Masks and keypoints in source formats, and invalid annotations of every kind, refused or left out."""
 
 import itertools
 
@@ -58,7 +58,7 @@ def test_a_large_mask_is_read_as_pycocotools_does():
 def test_the_box_of_a_mask_or_a_pose_is_its_bounds():
     assert marks("mask", [[0, 1, 1], [0, 0, 1]]).shapes["box"].xywh().tolist() == [[1, 0, 2, 2]]
     assert marks("keypoints", [(3, 1), None, (5, 9)]).shapes["box"].xywh().tolist() == [[3, 1, 2, 8]]
-    assert list(marks("mask", [[0, 0]]).shapes) == ["mask"]  # nothing to have a box around
+    assert list(marks("mask", [[0, 0]]).shapes) == ["mask"]  # nothing to compute a box from
 
 
 nan = float("nan")
@@ -101,7 +101,7 @@ BAD = {
     "mask": [
         (runs([1, 2]), COUNTS + " [1, 2] for 2 x 4"),
         (runs("zz"), COUNTS + " 'zz' for 2 x 4"),
-        # with a sign, not ASCII, ends within a number, a number without end, nothing
+        # signed, not ASCII, ending within a number, an unterminated number, empty
         *((runs(counts), COUNTS) for counts in ([5, -1], "é", "4T", "o" * 20 + "0", "")),
         (runs([0.5, 3.5]), A_MASK + " counts [0.5, 3.5]"),
         ({"size": [2, 4]}, A_MASK + " counts None"),

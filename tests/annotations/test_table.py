@@ -17,7 +17,7 @@ BOX = [0, 0, 4, 2]
 
 
 def row(**changes):
-    """A record that is right, with changes; None takes a field out."""
+    """Return a valid record with changes; None removes a field."""
     record = {"image": 1, "rater": "ann", "category": "cat", "box": BOX} | changes
     return {key: value for key, value in record.items() if value is not None}
 
@@ -63,7 +63,7 @@ def test_boxes_and_polygons_however_they_are_given():
     table = Annotations.from_rows(row(box=None, polygon=polygon) for polygon in rings)
     assert table.shapes["polygon"].area().tolist() == [4] * 3
     rows = [row(box=None, polygon=[[1, 2, 5, 2, 3, 8], [7, 2, 9, 2, 9, 4]]), row(polygon=[[1, 2, 5, 2, 3, 8]])]
-    assert Annotations.from_rows(rows).shapes["box"].xywh().tolist() == [[1, 2, 8, 6], BOX]  # the bounds, or its own
+    assert Annotations.from_rows(rows).shapes["box"].xywh().tolist() == [[1, 2, 8, 6], BOX]  # bounds, or its own box
 
 
 BAD_ROWS = [
@@ -254,11 +254,11 @@ def test_select_keeps_every_row_together(annotations, data):
     np.testing.assert_array_equal(part.assigned, annotations.assigned[order[0]][:, order[1]])
 
 
-# ---- who was assigned, where it is not said
+# ---- who was assigned, if that is not stated
 
 
 def said(words, *rows, warned="", **options):
-    """A case of boxes of raters in images, and who is then assigned to each image."""
+    """Return a case of boxes of raters in images, and who is then assigned to each image."""
     expected = [f"{image} ? {who}:" for image, who in enumerate(words.split(", "), 1)]
     return (
         [row(image=image, rater=rater) for image, rater in rows],
@@ -282,7 +282,7 @@ def test_who_was_assigned_where_it_is_not_said():
             assigned={2: []},
             warned="assigned to 1 of 2 images, and 1 of 1 images",
         ),
-        # it does not matter: nobody annotated anything in the second; one rater; nothing at all; listed
+        # it does not matter: nobody annotated the second image; one rater; empty table; assignments listed
         said("ann bob", *both),
         said("ann bob, ann bob", *both, **two),
         said("ann, ann", both[0], one),

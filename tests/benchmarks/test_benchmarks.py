@@ -15,7 +15,7 @@ from tests.tiers import extended
 
 
 def synthetic(images: int = 4, seed: int = 0) -> dict:
-    """Two raters, squares with their outlines; the last image is empty by agreement."""
+    """Return two raters with squares and their outlines; the last image is empty by agreement."""
     rng = np.random.default_rng(seed)
     annotations = []
     for image in range(1, images):
@@ -35,7 +35,7 @@ def synthetic(images: int = 4, seed: int = 0) -> dict:
 
 
 def check_tables(*tables: Table, note: str = "") -> None:
-    """Each table is well-formed, and its first note begins like this."""
+    """Check that each table is well-formed, and that its first note begins with `note`."""
     for table in tables:
         lines = str(table).splitlines()
         assert lines[0] == table.title
@@ -65,7 +65,7 @@ def test_cpu_seconds_have_a_ratio_of_their_own() -> None:
     row = Row("boxes", Measured((1.0, 2.0), cpu=(2.0, 4.0)), Measured((6.0, 6.0), cpu=(6.0, 6.0)), claim=5)
     table = Table("t", (row, Row("memory", Measured((1024.0,), "B"))))
     assert table.cpu_ratio(row) == Ratio(2.0, 1.5, 3.0)
-    assert table.met(row) is False  # four times by the clock
+    assert table.met(row) is False  # four times in wall-clock time
     assert row.ours.per(2).times(4) == Measured((2.0, 4.0), cpu=(4.0, 8.0))
     head, boxes, memory = table.cells()
     assert head == ("what", "ours", "peer", "peer / ours", "ours: CPU", "peer: CPU", "ratio of CPU", "claim", "met")
@@ -113,14 +113,14 @@ def test_subjects_are_timed_in_turns_and_only_their_work() -> None:
         for name in "ab"
     ]
     outcomes = alternate(subjects, repeats=2)
-    assert log == ["a", "tidy", "b", "tidy"] * 3  # the first round warms up
+    assert log == ["a", "tidy", "b", "tidy"] * 3  # the first round is the warm-up
     assert [(outcome.answer, len(outcome.took.values)) for outcome in outcomes] == [("A", 2), ("B", 2)]
     assert all(len(outcome.took.cpu) == 2 for outcome in outcomes)
 
 
 @pytest.fixture
 def against_kalos(peer_package):
-    """The benchmark of agreement, where its peer is installed."""
+    """Return the agreement benchmark, if its peer is installed."""
     peer_package("kalos")
     from benchmarks import agreement
 
@@ -135,12 +135,12 @@ def test_agreement_against_the_peer_is_the_same_work(against_kalos) -> None:
         ours, peer = alternate([shared.ours(similarity), shared.peer(similarity)], 1)
         assert agreement.largest_difference(ours.answer, peer.answer) < 1e-9
         assert (ours.answer.alpha, ours.answer.global_alpha) == pytest.approx(peer.answer[:2], abs=1e-9)
-    peer.answer[6][1] += 0.5  # a difference is said
+    peer.answer[6][1] += 0.5  # differences are reported
     assert agreement.same_work(ours.answer, peer.answer).startswith("NOT THE SAME WORK")
     table = agreement.against_peer(coco, "synthetic", 1)
     check_tables(table)
     assert all("same alpha on 4 images" in note for note in table.notes)
-    # cold columns hold no geometries
+    # new columns have no cached geometry
     assert shared.annotations.shapes["polygon"].area().min() > 0
     assert "geometries" not in agreement.without_cache(shared.annotations).shapes["polygon"].__dict__
 
@@ -177,7 +177,7 @@ def test_volumes_are_the_same_work(peer_package, tmp_path) -> None:
 
 
 def scan(name: str, shift: int) -> dict:
-    """Two sessions, one nodule in two slices, the second a little next to the first."""
+    """Return two sessions with one nodule in two slices, the second slightly shifted."""
     sessions = []
     for session, x in ((1, 100), (2, 100 + shift)):
         outline = [[x, 100], [x + 40, 100], [x + 40, 140], [x, 140]]

@@ -1,4 +1,4 @@
-"""How often intervals hold the true value and *clear* is said of chance: what these benchmarks count, by hand."""
+"""Counts of the coverage and discovery benchmarks, by hand."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from tests.test_agreement import AGREED, table
 
 
 def of_one_value(images, _, __, rng):
-    """The mean of normal values, with the interval of Student's t; none where the first is above 1."""
+    """Return the mean of normal values with the interval of Student's t; NaN if the first value is above 1."""
     values = rng.normal(0.5, 1, images)
     half = 2.1314 * values.std(ddof=1) / np.sqrt(images)  # t(.025, 15)
     ends = values.mean() + np.array([-half, half])

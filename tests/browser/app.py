@@ -1,4 +1,4 @@
-"""What a user does in the App, by name."""
+"""Actions of a user in the App, by name."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.browser.conftest import SCREENSHOTS
 from tests.browser.windows import SIZE
 
 RATERS = "raters"
-"""The panel that all sections are part of."""
+"""Panel that contains all sections."""
 
 CHOSEN = re.compile("MuiButton-contained")
 
 
 def title_of(name: str) -> str:
-    """What stands on the tab of a section."""
+    """Return the text on the tab of a section."""
     return getattr(BY_NAME[name], "TITLE", "") or name
 
 
@@ -31,30 +31,30 @@ class App:
         self.server = server
         self.keeps_pictures = keeps_pictures
         self.opened = ""
-        """The name of the data set that the user opened last."""
+        """Name of the data set that the user opened last."""
 
     def open(self, dataset: str, workspace: str, view: str | None = None) -> None:
-        """The server keeps what was open before, so a workspace says what is to be open."""
+        """Open a data set; a workspace says what to open, because the server keeps what was open before."""
         named = f"&view={view}" if view else ""
         self.page.goto(f"{self.server}/datasets/{dataset}?workspace={workspace}{named}")
         expect(self.page.locator('[data-cy="looker"]').first).to_be_visible()
         self.opened = dataset
 
     def expect_still_open(self) -> None:
-        """The data set that the user opened is the one in the window."""
+        """Check that the window shows the data set that the user opened."""
         if self.opened:
             expect(self.page.get_by_role("textbox", name="Select dataset")).to_have_value(self.opened)
 
     def picture(self, name: str, readme: str | None = None, of: Locator | None = None) -> None:
-        """Keep what the window shows, if asked to: with an element in its middle, and for the README, if it is said."""
+        """Save a screenshot if requested, with an element in its centre, and for the README if given."""
         expect(self.page.get_by_text("Pixelating...")).to_have_count(0)
         if of is not None:
             expect(of).to_be_visible()
-        if not self.keeps_pictures:  # a browser that draws without a graphics card takes most of a second for one
+        if not self.keeps_pictures:  # browsers without a graphics card take most of a second for one
             return
         if of is not None:
             self.scroll_to(of)
-        self.page.wait_for_timeout(250)  # what fades or slides has arrived
+        self.page.wait_for_timeout(250)  # wait for animations
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png", animations="disabled")
         if readme:
@@ -64,7 +64,7 @@ class App:
             small.save(SCREENSHOTS / "readme" / f"{readme}.png", optimize=True)
 
     def expect_accessible(self, panel: str) -> None:
-        """What axe-core finds against WCAG 2.1 AA in a panel: nothing."""
+        """Check that axe-core finds no violations of WCAG 2.1 AA in a panel."""
         inside = {"include": [[f'[data-cy="panel-content-{panel}"]']]}
         found = Axe().run(self.page, inside, {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]})
         said = [
@@ -86,11 +86,11 @@ class App:
         return self.page.locator(f'[data-cy="panel-content-{name}"]')
 
     def expect_idle(self, panel: str) -> None:
-        """Nothing turns in the tab of a panel: all that was asked of it is there."""
+        """Check that the tab of a panel has no spinner: all requests are answered."""
         expect(self.page.locator(f'[data-cy="panel-tab-{panel}"] .MuiCircularProgress-root')).to_have_count(0)
 
     def scroll_to(self, element: Locator) -> dict[str, float]:
-        """Into sight; where it lies once it stays: a plot is drawn anew whenever its panel is, and moves till then."""
+        """Scroll an element into view and return its final position; plots are redrawn and move until then."""
         before = None
         for _ in range(80):
             element.evaluate("e => e.scrollIntoView({block: 'center'})")
@@ -107,7 +107,7 @@ class App:
         return self.panel(RATERS)
 
     def choose_part(self, name: str, *pages: str) -> Locator:
-        """A section by the tab of its group, and a page of it by its button; the panel once it is there."""
+        """Open a section by the tab of its group, and a page of it by its button; return the panel."""
         group = next(group for group, sections in GROUPS.items() if name in (one.NAME for one in sections))
         self.raters().get_by_role("tab", name=group, exact=True).click()
         among = self.raters().get_by_role("radiogroup", name=group, exact=True)
@@ -122,7 +122,7 @@ class App:
         return self.raters()
 
     def _press(self, button: Locator) -> None:
-        self.expect_idle(RATERS)  # what is still loading would draw what was shown before
+        self.expect_idle(RATERS)  # a section that is still loading would redraw
         if not CHOSEN.search(button.get_attribute("class") or ""):
             button.click()
         expect(button).to_have_class(CHOSEN)
@@ -134,7 +134,7 @@ class App:
         self.expect_idle(RATERS)
 
     def choose_filter(self, shown: str, entry: str) -> None:
-        """Choose an entry of the menu of the filter that shows a text."""
+        """Choose an entry from the menu of the filter that shows a text."""
         self.expect_idle(RATERS)
         self.choose_in_menu(RATERS, shown, entry)
         self.expect_idle(RATERS)
@@ -144,16 +144,16 @@ class App:
         self.raters().get_by_role("button", name="Back", exact=True).click()
 
     def choose_in_menu(self, panel: str, shown: str, entry: str) -> None:
-        """Choose an entry of the drop-down that shows a text."""
+        """Choose an entry from the drop-down that shows a text."""
         self.panel(panel).get_by_role("combobox").filter(has_text=shown).click()
         self.page.get_by_role("option", name=entry, exact=True).click()
 
     def expect_nothing_cut_off(self, panel: str) -> None:
-        """No element of a panel is wider than its place, but for what scrolls by itself, as a large matrix does."""
+        """Check that no element of a panel is wider than its container, unless it scrolls, such as large matrices."""
         assert not (found := self.cut_off(panel)), found
 
     def cut_off(self, panel: str) -> list[str]:
-        """What is wider than its place."""
+        """Return elements that are wider than their container."""
         wide: list[str] = self.panel(panel).evaluate(
             """root => [root, ...root.querySelectorAll('*')]
                 .filter(e => !e.closest('svg, .js-plotly-plot, .MuiSlider-root, .MuiSwitch-root, [data-scrolls]'))
@@ -180,7 +180,7 @@ class App:
     # ---- operators ----
 
     def start_operator(self, label: str) -> Locator:
-        """Choose an operator from the list that the key ` opens; its form."""
+        """Choose an operator from the list that the key ` opens; return its form."""
         listed = self.page.locator('[data-cy="operators-browser"]')
         for _ in range(10):
             self.page.evaluate("document.activeElement.blur()")
@@ -188,7 +188,7 @@ class App:
             try:
                 listed.wait_for(timeout=2_000)
                 break
-            except TimeoutError:  # the App does not listen before it is ready
+            except TimeoutError:  # the App does not listen until it is ready
                 continue
         self.page.keyboard.type(label)
         listed.get_by_text(label).first.click()
@@ -206,14 +206,14 @@ class App:
         return field
 
     def finish(self) -> None:
-        """One click on Done, and no dialog is left."""
+        """Click Done once, and check that no dialog is left."""
         self.page.get_by_role("button", name="Done").click()
         expect(self.page.locator("[role=dialog]")).to_have_count(0)
 
     # ---- the open sample ----
 
     def sample_panel(self) -> Locator:
-        """The panel beside the open sample, side by side with the picture."""
+        """Return the panel next to the open sample, side by side with the image."""
         self.page.locator('#modal [data-cy="panel-tab-sample"]').click()
         self.page.locator('#modal button[title="Split horizontally"]').first.click()
         expect(self.page.locator('#modal [data-cy="sample-canvas"]').first).to_be_visible()
@@ -222,7 +222,7 @@ class App:
         return panel
 
     def close_sample(self) -> None:
-        self.page.mouse.click(10, SIZE["height"] / 2)  # beside it
+        self.page.mouse.click(10, SIZE["height"] / 2)  # next to it
         expect(self.page.locator('[data-cy="modal"]')).to_have_count(0)
 
     def expect_open_sample(self, path: str) -> None:

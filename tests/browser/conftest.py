@@ -1,4 +1,4 @@
-"""FiftyOne's server with the plugin, a browser that is already installed, and data sets to look at."""
+"""FiftyOne's server with the plugin, an installed browser, and data sets to show."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from tests.browser.windows import FLAGS, QUIET, SIZE
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENSHOTS = ROOT / "artifacts" / "screenshots"
-GRID = "grid"  # a workspace that shows nothing but the grid
+GRID = "grid"  # a workspace that shows only the grid
 QUICK = {"calibration": {"bootstrap": 20}, "convergence": {"subsets": 200, "fraction": 0.5, "tags": True}}
-"""Settings of an analysis that takes seconds."""
+"""Settings of an analysis that take seconds."""
 
-NUMBERS = count(1)  # of copies, none of which shares its name with another
-FEW = 40  # images: as many as a sentence about the hardest class needs
-PATIENCE = 60_000  # milliseconds, on a machine that does other things too
+NUMBERS = count(1)  # for unique names of copies
+FEW = 40  # enough images for a statement about the hardest class
+PATIENCE = 60_000  # milliseconds, on a machine with other load
 
 
-@pytest.fixture(scope="module")  # its event loop must not run on: operators called within one answer a task
+@pytest.fixture(scope="module")  # stop its event loop: operators called within a running one return a task
 def browser() -> Iterator[Any]:
-    """Chromium, Chrome or Edge; where there is none the tests are skipped, or fail if one is required."""
+    """Start Chromium, Chrome or Edge; without one, tests are skipped, or fail if one is required."""
     found = find_browser()
     if found is None:
         text = "no Chromium, Chrome or Edge that starts is installed"
@@ -52,7 +52,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def living(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Living]:
-    """A Python session with its App, on this process's own database, with this folder as its only plugin."""
+    """Start a Python session with the App, on this process's database, with this folder as its only plugin."""
     from fiftyone.core.odm import get_db_client
 
     folder = tmp_path_factory.mktemp("app")
@@ -62,10 +62,10 @@ def living(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
     environment = {
         **os.environ,
         "FIFTYONE_PLUGINS_DIR": str(folder / "plugins"),
-        "FIFTYONE_DATABASE_URI": f"mongodb://{host}:{database_port}",  # else it might find another one's server
+        "FIFTYONE_DATABASE_URI": f"mongodb://{host}:{database_port}",  # otherwise it might find another server
         "PYTHONUNBUFFERED": "1",
     }
-    if not request.config.getoption("--pictures"):  # each click draws the grid anew: large pictures are few
+    if not request.config.getoption("--pictures"):  # each click redraws the grid, so use few large images
         environment["FIFTYONE_APP_GRID_ZOOM"] = "10"
     first = fo.Dataset("shown-first", persistent=True, overwrite=True)
     session = Living(folder, free_port(), first.name, environment)
@@ -76,7 +76,7 @@ def living(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
 
 @pytest.fixture
 def server(living: Living) -> Iterator[str]:
-    """The address of the App; a test fails on what went wrong in the session or its server meanwhile."""
+    """Return the address of the App; a test fails on errors in the session or its server."""
     living.failures()
     yield living.address
     assert not (found := living.failures()), "\n\n".join(found)
@@ -84,7 +84,7 @@ def server(living: Living) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def context(browser: Any) -> Iterator[Any]:
-    """What windows share: the App's scripts are fetched and compiled once."""
+    """Return the context of windows, in which the App's scripts are fetched and compiled once."""
     context = browser.new_context(viewport=SIZE, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
     context.add_init_script(QUIET)
@@ -93,7 +93,7 @@ def context(browser: Any) -> Iterator[Any]:
 
 
 OF_THE_GRID = ("entry is loading",)
-"""Errors of FiftyOne's grid where a window is left while it still loads images."""
+"""Errors of FiftyOne's grid when a window closes while it loads images."""
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def page(
     copy: Callable[[fo.Dataset], fo.Dataset],  # noqa: ARG001 - copies outlive the window
     request: pytest.FixtureRequest,
 ) -> Iterator[Any]:
-    """A window of the size the panels are made for; what it shows at the end of a failed test is kept."""
+    """Open a window of the size the panels are made for; keep its screenshot if a test fails."""
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: None if str(error) in OF_THE_GRID else errors.append(str(error)))
@@ -111,7 +111,7 @@ def page(
     if request.session.testsfailed > failed_before:
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=SCREENSHOTS / f"failed-{request.node.name}.png")
-    if page.url.startswith("http"):  # else it was never opened
+    if page.url.startswith("http"):  # otherwise it was never opened
         page.evaluate("localStorage.clear(); sessionStorage.clear()")  # the next test begins as a new visitor
     page.close()
     assert not errors, "\n".join(errors)
@@ -122,29 +122,29 @@ def page(
 
 @pytest.fixture(scope="session")
 def drawn(request: pytest.FixtureRequest) -> list[Scene]:
-    """The scenes of the demo; a few where only the journey is walked."""
+    """Draw the scenes of the demo; only a few if only the journey is tested."""
     return draw_scenes(*([] if request.config.getoption("--all") else [FEW]))
 
 
 @pytest.fixture(scope="session")
 def scenes(tmp_path_factory: pytest.TempPathFactory, drawn: list[Scene]) -> Path:
-    """A folder with the images of the demo and the labels of its four raters."""
+    """Write a folder with the images of the demo and the labels of its four raters."""
     return write(tmp_path_factory.mktemp("demo") / "scenes", drawn, simulate(drawn))
 
 
 @pytest.fixture(scope="session")
 def loaded_once(scenes: Path, drawn: list[Scene]) -> Iterator[fo.Dataset]:
-    """The labels, with a workspace that shows nothing but the grid."""
+    """Load the labels, with a workspace that shows only the grid."""
     dataset = kf.load_raters(scenes / LABELS, "original", images=scenes / IMAGES).dataset
     tag_themes(dataset, drawn)
     dataset.save_workspace(GRID, fo.Space(children=[fo.Panel(type="Samples", pinned=True)]))
     yield dataset
-    dataset.delete()  # at the very end: the App may still be asking for something
+    dataset.delete()  # at the very end, because the App may still send requests
 
 
 @pytest.fixture(scope="session")
 def analysed_once(loaded_once: fo.Dataset) -> Iterator[fo.Dataset]:
-    """The same with all that the demo adds."""
+    """Return the data set with everything that the demo adds."""
     dataset = loaded_once.clone("analysed")
     kf.analyse(dataset, KEY, settings=QUICK)
     _arrange(dataset, fo)
@@ -154,9 +154,9 @@ def analysed_once(loaded_once: fo.Dataset) -> Iterator[fo.Dataset]:
 
 @pytest.fixture
 def copy() -> Iterator[Callable[[fo.Dataset], fo.Dataset]]:
-    """Copies a data set under a new name: the App goes on where one of the same name was left.
+    """Return a function that copies a data set under a new name, because the App restores the state of known names.
 
-    Copies go once the window is closed that showed them: for each click FiftyOne's server reads all that are there.
+    Copies are deleted once their window is closed: on each click, FiftyOne's server reads all data sets.
     """
     made: list[fo.Dataset] = []
 
@@ -171,13 +171,13 @@ def copy() -> Iterator[Callable[[fo.Dataset], fo.Dataset]]:
 
 @pytest.fixture
 def loaded(loaded_once: fo.Dataset, copy: Callable[[fo.Dataset], fo.Dataset]) -> fo.Dataset:
-    """Labels of four raters, and nothing computed yet."""
+    """Return labels of four raters, without any analysis."""
     return copy(loaded_once)
 
 
 @pytest.fixture
 def few(loaded_once: fo.Dataset, copy: Callable[[fo.Dataset], fo.Dataset]) -> fo.Dataset:
-    """A few of them, which are analysed in seconds."""
+    """Return a few of the samples, which are analysed in seconds."""
     dataset = copy(loaded_once)
     dataset.delete_samples(dataset.skip(FEW))
     return dataset
@@ -185,13 +185,13 @@ def few(loaded_once: fo.Dataset, copy: Callable[[fo.Dataset], fo.Dataset]) -> fo
 
 @pytest.fixture
 def analysed(analysed_once: fo.Dataset, copy: Callable[[fo.Dataset], fo.Dataset]) -> fo.Dataset:
-    """The same analysed, in the demo's workspace."""
+    """Return the analysed data set, in the demo's workspace."""
     return copy(analysed_once)
 
 
 @pytest.fixture
 def app(page: Any, server: str, living: Living, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The App in a window; at the end both it and the session show what the user opened last."""
+    """Open the App in a window; at the end, window and session must show the data set opened last."""
     from tests.browser.app import App
 
     app = App(page, server, keeps_pictures=request.config.getoption("--pictures"))
@@ -208,13 +208,13 @@ def expect(target: Any) -> Any:
 
 
 def brightness(colour: str) -> float:
-    """Of a colour as browsers write it: 0 black, 255 white."""
+    """Return the brightness of a colour as browsers write it: 0 black, 255 white."""
     red, green, blue = map(float, re.findall(r"[\d.]+", colour)[:3])
     return 0.299 * red + 0.587 * green + 0.114 * blue
 
 
 def rows(table: Any) -> list[list[str]]:
-    """The texts of a table's cells."""
+    """Return the texts of a table's cells."""
     found: Any = table.locator("tbody tr").evaluate_all(
         "rows => rows.map(row => [...row.querySelectorAll('td, th')].map(cell => cell.innerText))"
     )

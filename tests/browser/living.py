@@ -1,7 +1,7 @@
-"""A Python session that shows a data set in the App and lives on, as a notebook or `make demo` does.
+"""Python session that shows a data set in the App and keeps running, as a notebook or `make demo` does.
 
-Run as a program, it prints what the session knows, as one line of JSON, for each line that it reads. All that FiftyOne,
-its server and the plugin log goes to a file, in which a test looks for what went wrong.
+Run as a program, it prints the state of the session as one line of JSON for each line that it reads. All logs of
+FiftyOne, its server and the plugin go to a file, in which tests look for errors.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 
 LOST = "Could not connect session"
-"""FiftyOne prints it where an event from the App made a session fail; ten seconds later it shows its first data set."""
+"""FiftyOne prints this if an event from the App made a session fail; ten seconds later it shows its first data set."""
 
 WRONG = (LOST, "Traceback (most recent call last)", "Uncaught", "ERROR", "Exception")
-"""Lines of the log that hold one of these are failures."""
+"""Lines of the log with one of these texts are failures."""
 
 
 class Living:
-    """The process, as a test sees it."""
+    """Process of the session, as seen by a test."""
 
     def __init__(self, folder: Path, port: int, dataset: str, environment: dict[str, str]) -> None:
         self.address = f"http://127.0.0.1:{port}"
@@ -48,13 +48,13 @@ class Living:
                 start_new_session=True,
             )
         try:
-            self.known()  # which it answers once the App is there
+            self.known()  # it answers once the App is running
         except BaseException:
             self.end()
             raise
 
     def known(self) -> dict[str, Any]:
-        """The data set, the selected labels and the open sample, as Python sees them."""
+        """Return the data set, the selected labels and the open sample, as seen by Python."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with suppress(BrokenPipeError):
@@ -66,7 +66,7 @@ class Living:
         return answer
 
     def failures(self) -> list[str]:
-        """Lines that went wrong since this was asked last, each with what was logged before and after it."""
+        """Return log lines with errors since the last call, each with the lines around it."""
         lines = self.log.read_text(errors="replace").splitlines()
         new, self._read = lines[self._read :], len(lines)
         found = [place for place, line in enumerate(new) if any(word in line for word in WRONG)]
@@ -75,7 +75,7 @@ class Living:
     def end(self) -> None:
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
-            pipe.close()  # its program ends, and FiftyOne ends the server
+            pipe.close()  # its program ends, and FiftyOne stops the server
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(20)
         with suppress(ProcessLookupError):
@@ -91,7 +91,7 @@ def free_port() -> int:
 
 def main(port: int, name: str) -> None:
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what anybody prints is part of the log: FiftyOne's server, too
+    os.dup2(2, 1)  # all output becomes part of the log, including that of FiftyOne's server
     import fiftyone as fo
     from fiftyone.core.service import Service
     from fiftyone.core.session import client
@@ -111,7 +111,7 @@ def main(port: int, name: str) -> None:
     client.Event.from_data = staticmethod(from_data)  # type: ignore[method-assign]
     session = fo.launch_app(fo.load_dataset(name), remote=True, address="127.0.0.1", port=port)
     _wait_for(f"http://127.0.0.1:{port}/")
-    while not session._client._connected:  # it tries again where the server was slow to start
+    while not session._client._connected:  # it retries if the server is slow to start
         time.sleep(0.25)
     for _ in sys.stdin:
         state = session._state

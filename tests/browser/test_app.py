@@ -1,7 +1,7 @@
 """A form, and the panel beside the open sample, whose numbers are compared with the library's own.
 
-`pytest -m browser --pictures` leaves a picture of every step in artifacts/screenshots. Those of the README are in its
-folder `readme`; `cp artifacts/screenshots/readme/*.png docs/images/` renews them.
+`pytest -m browser --pictures` saves a screenshot of every step in artifacts/screenshots. Those of the README are in
+its folder `readme`; `cp artifacts/screenshots/readme/*.png docs/images/` updates them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TAKEN = re.compile(r"^(?:import|export) {([^}]*)} from \"([^\"]+)\"", re.MULTILI
 
 
 def test_the_app_has_all_that_the_view_takes_of_it(app: Any, loaded: fo.Dataset) -> None:
-    """No documentation of FiftyOne promises these names on `window`: the failure says which of them is gone."""
+    """FiftyOne does not document these names on `window`; a failure says which of them is gone."""
     globals_of = json.loads((VIEW / "globals.json").read_text())
     names = {module: [] for module in globals_of}
     for source in ("app.ts", "mui.ts"):

@@ -1,4 +1,4 @@
-"""Deciding in the App, by keys: in *Decide* and beside the open sample, with somebody else at it, and a lost server."""
+"""Decisions in the App by keys, in *Decide* and beside the open sample, with concurrent users and a lost server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 
 def shown(panel: Any) -> str:
-    """Which dispute is shown."""
+    """Return which dispute is shown."""
     found: str = panel.locator('[data-cy="crop"]').get_attribute("data-id")
     return found
 
@@ -38,7 +38,7 @@ def test_an_hour_of_decisions(app: Any, analysed: fo.Dataset) -> None:
         app.picture(f"decide-{theme}", readme="decide" if theme == "dark" else None)
     app.expect_nothing_cut_off("raters")
 
-    # by keys, faster than the answers: ten decisions, three of them undone
+    # by keys, faster than responses: ten decisions, three of them undone
     panel.get_by_role("group", name="Decide by keys").focus()
     for key in "1n1b1g1n1c":
         app.page.evaluate(DECIDE, key)
@@ -48,12 +48,12 @@ def test_an_hour_of_decisions(app: Any, analysed: fo.Dataset) -> None:
     expect(progress).not_to_contain_text("storing")
     made = [
         one.decision for one in kf.decisions(analysed, KEY) if one.decision != "skip"
-    ]  # units do not wait for others
+    ]  # units are decided independently
     assert sorted(made) == ["both", "guideline", "none", "take", "take", "take", "take"]
     counted = kf.count_disputes(analysed, KEY)
     assert (counted.decided, counted.waiting) == (6, 1)
 
-    # somebody else decides about the one that is shown
+    # another user decides about the one that is shown
     (unit,) = [
         unit
         for image in queued_images(analysed, KEY, 1_000)
@@ -67,7 +67,7 @@ def test_an_hour_of_decisions(app: Any, analysed: fo.Dataset) -> None:
     expect(panel).to_contain_text("Decided: Both readings are legitimate by dan")
     assert kf.decisions(analysed, KEY)[-1].who == "dan"
 
-    # the server is lost, and found again: nothing is
+    # the server is lost and comes back: no decision is lost
     app.page.route("**/operators/execute*", lambda route: route.abort())
     app.page.keyboard.press("ArrowRight")
     app.page.keyboard.press("n")
@@ -96,7 +96,7 @@ def test_an_hour_of_decisions(app: Any, analysed: fo.Dataset) -> None:
 
 
 def open_first(app: Any, dataset: fo.Dataset) -> tuple[Any, str]:
-    """The panel beside the first image in dispute, and the id of that image."""
+    """Open the panel beside the first image in dispute; return it and the id of that image."""
     first = kf.next_dispute(dataset, KEY)
     assert first is not None
     dataset.save_view("first", dataset.select(first))

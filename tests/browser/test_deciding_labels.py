@@ -1,4 +1,4 @@
-"""Deciding about image-level labels in the App, by keys: in *Decide* and beside the open sample."""
+"""Decisions about image-level labels in the App by keys, in *Decide* and beside the open sample."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RATERS = ("ann", "bob", "cora")
 
 @pytest.fixture
 def graded(scenes: Path, copy: Callable[[fo.Dataset], fo.Dataset]) -> fo.Dataset:
-    """How clear the view is, in grades: cora grades higher than the others on every second image."""
+    """Grade how clear the view is; cora grades higher than the others on every second image."""
     original = fo.Dataset()
     for number, path in enumerate(sorted((scenes / IMAGES).iterdir())[:24]):
         truth = number % 4
@@ -58,7 +58,7 @@ def test_grades_are_decided_by_keys(app: Any, graded: fo.Dataset) -> None:
     app.expect_accessible("raters")
     expect(panel.locator('[data-cy="decider"]')).to_contain_text("higher than the others")
 
-    # a rater, a label that nobody gave, a question to the guideline, and one that is undone
+    # a rater, a label that nobody gave, a question for the guideline, and one that is undone
     panel.get_by_role("group", name="Decide by keys").focus()
     for key in ("1", "t", "g", "3"):
         before = panel.locator('[data-cy="crop"]').get_attribute("data-id")
@@ -70,7 +70,7 @@ def test_grades_are_decided_by_keys(app: Any, graded: fo.Dataset) -> None:
     made = [(one.decision, one.rater, one.category) for one in kf.decisions(graded, KEY) if one.decision != "skip"]
     assert sorted(made, key=str) == [("guideline", None, None), ("label", None, "5"), ("take", "ann", None)]
 
-    # somebody else decides about the one that is shown
+    # another user decides about the one that is shown
     shown = panel.locator('[data-cy="crop"]').get_attribute("data-id")
     units = [unit for sample in graded.values("id") for unit in kf.disputed_units(graded, KEY, sample)]
     (unit,) = [unit for unit in units if str(unit.units[0]) == shown]
@@ -80,7 +80,7 @@ def test_grades_are_decided_by_keys(app: Any, graded: fo.Dataset) -> None:
     panel.get_by_role("button", name="Look").click()
     expect(panel).to_contain_text("Decided: 2 is right by dan")
 
-    # what follows
+    # the resulting labels
     app.choose_part("Training list")
     expect(panel).to_contain_text("How often")
     app.choose_part("Results")

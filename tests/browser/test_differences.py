@@ -1,4 +1,4 @@
-"""Differences, Images, Classes and Raters in the App: each page fits the screen, and what is clicked is in the grid."""
+"""Differences, Images, Classes and Raters in the App: each page fits the screen, and clicks select in the grid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole way from raw labels to a decision and what it changed; and what happens to the panel meanwhile."""
+"""Full journey from raw labels to a decision and its effect, with the state of the panel at each step."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from kalos_core.text import plain
 from tests.browser.conftest import GRID, expect
 from tests.tiers import extended
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # first of all, is there one
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]  # skipped without a browser
 
 MINUTES = 240_000
-"""Milliseconds for an analysis with its usual settings."""
+"""Milliseconds for an analysis with default settings."""
 
 
 def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Dataset) -> None:
-    # raw labels: the button above the grid opens the panel, which says what it found
+    # raw labels: the button above the grid opens the panel, which lists what it found
     app.open(few.name, GRID)
     app.page.locator('img[src$="/assets/agreement.svg"]').first.click()
     panel = app.raters()
@@ -51,7 +51,7 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Datase
     app.back()
     app.expect_count(len(few))
 
-    # the first dispute of the class is decided by a key
+    # decide the first dispute of the class by a key
     app.choose_part("Decide")
     count = kf.count_disputes(few, KEY)
     expect(panel).to_contain_text(f"0 of {count.all} decisions made")
@@ -62,7 +62,7 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Datase
     (made,) = kf.decisions(few, KEY)
     assert made.decision == "take"
 
-    # a label is mended, as FiftyOne's tab "Annotate" does; the panel says so
+    # edit a label as FiftyOne's tab "Annotate" does; the panel reports it
     worst = kf.worst_images(few, KEY, 1)[0]
     sample = few[worst.sample_id]
     edited = next(field for field in kf.rater_fields(few).values() if sample[field] and sample[field].polylines)
@@ -72,7 +72,7 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Datase
     expect(panel).to_contain_text("1 sample was edited since")
     app.picture("journey-7-edited")
 
-    # the same analysis again, and what it changed
+    # repeat the analysis, and compare
     app.choose_part("Runs", "List")
     panel.get_by_role("button", name="Update", exact=True).click()
     form = app.form()
@@ -89,14 +89,14 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Datase
     expect(panel.get_by_role("button", name=f"{len(comparison.worsened)} worsened")).to_be_visible()
     app.picture("journey-8-compared")
     app.expect_nothing_cut_off("raters")
-    assert len(kf.decisions(few, newest)) == 1  # what was decided goes on
+    assert len(kf.decisions(few, newest)) == 1  # decisions are kept
 
 
 @extended
 def test_two_windows_at_once_show_what_was_clicked_in_each(
     app: Any, context: Any, server: str, analysed: fo.Dataset
 ) -> None:
-    """FiftyOne mirrors the layout of one window, and the state of its panels, in the others of the same App."""
+    """FiftyOne mirrors the layout of one window, and the state of its panels, in other windows of the same App."""
     from tests.browser.app import App
 
     app.open(analysed.name, WORKSPACE)

@@ -1,4 +1,4 @@
-"""A page of another origin in the same browser, against every operator and panel: nothing is written or executed."""
+"""Requests from a page of another origin to every operator and panel: nothing is written or executed."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 
 ROUTES = ("execute", "execute/generator", "subscribe-execution-store")
 ORIGINS = ("127.0.0.1", "localhost")
-"""Hosts of the page: of the App's site with another port, and of another site."""
+"""Hosts of the page: the App's site with another port, and another site."""
 
 BLIND = """async ([address, body]) => {
     await fetch(address, {method: "POST", mode: "no-cors", headers: {"Content-Type": "text/plain"}, body});
     return fetch(address, {method: "POST", body}).then(answer => answer.text(), error => error.name);
 }"""
-"""What any page can do: send without being asked back. That it is told nothing is what keeps data from it."""
+"""Request that any page can send without preflight; it cannot read the response."""
 
 FRAMED = """([address, body]) => new Promise(done => {
     const frame = document.createElement("iframe");
@@ -46,7 +46,7 @@ OWN = """async ([address, body]) => (await fetch(address, {method: "POST", body}
 
 
 def params_of(dataset: fo.Dataset, away: Path, labels: Path) -> dict[str, dict[str, Any]]:
-    """Operator or panel -> what would do the most harm; the last ones take away what the others need."""
+    """Return operator or panel -> most harmful parameters; the last ones delete what the others need."""
     unit = kf.disputed_units(dataset, "run", kf.next_dispute(dataset, "run"))[0]
     rater = kf.load_metrics(dataset, "run").metrics["raters"][0]
     decided = {"labels": list(unit.labels), "decision": "none"}
@@ -88,7 +88,7 @@ def params_of(dataset: fo.Dataset, away: Path, labels: Path) -> dict[str, dict[s
 
 @pytest.fixture
 def away(tmp_path: Path) -> Path:
-    """A folder of the user."""
+    """Create a folder of the user."""
     folder = tmp_path / "away"
     folder.mkdir()
     for name in ("report.html", "report.json", "thesis.py"):
@@ -98,7 +98,7 @@ def away(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def labels(tmp_path: Path) -> Path:
-    """A file of labels without its image."""
+    """Create a file of labels without its image."""
     image = {"id": 1, "file_name": "gone.png", "width": 9, "height": 9}
     rows = [{"id": n, "image_id": 1, "category_id": 1, "rater_id": n, "bbox": [1, 1, 5, 5]} for n in (1, 2)]
     content = {"images": [image], "categories": [{"id": 1, "name": "cat"}], "annotations": rows}
@@ -109,7 +109,7 @@ def labels(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Iterator[int]:
-    """The port of a web server with a page of somebody else."""
+    """Return the port of a web server with a foreign page."""
     folder = tmp_path / "page"
     folder.mkdir()
     (folder / "index.html").write_text("<!doctype html><body>Win a prize</body>")
@@ -122,7 +122,7 @@ def elsewhere(tmp_path: Path) -> Iterator[int]:
 
 @pytest.fixture
 def window(browser: Any) -> Iterator[Any]:
-    """A window that no App was in."""
+    """Open a window in which no App was open."""
     context = browser.new_context()
     yield context.new_page()
     context.close()
@@ -134,7 +134,7 @@ def files_in(*folders: Path) -> dict[Path, bytes | None]:
 
 
 def state(dataset: fo.Dataset) -> list[Any]:
-    """All that operators write in the database."""
+    """Return everything that operators write to the database."""
     data = database()
     about = data.datasets.find_one({"_id": id_of(dataset)}, {"last_loaded_at": False})
     runs = list(data.runs.find({"_dataset_id": id_of(dataset)}).sort("_id"))
@@ -168,7 +168,7 @@ def test_a_foreign_page_executes_nothing(
     assert state(few) == before
     assert files_in(away, written) == kept
 
-    window.goto(f"{server}/favicon.ico")  # of the App's origin: the same bodies are executed, and write nothing away
+    window.goto(f"{server}/favicon.ico")  # with the App's origin, the same bodies are executed, but not to `away`
     for name in wanted:
         assert REFUSED not in window.evaluate(OWN, [f"{server}/operators/execute/generator", sent(name)]), name
     assert files_in(away) == {path: content for path, content in kept.items() if path.is_relative_to(away)}
@@ -179,4 +179,4 @@ def test_a_foreign_page_executes_nothing(
     assert len(few.match_tags("evil")) > 0
     if fo.dataset_exists("wicked"):
         fo.delete_dataset("wicked")
-    living.failures()  # what cannot be done is in the log of the server, where the next test does not look for it
+    living.failures()  # failures are in the server's log, which the next test does not check

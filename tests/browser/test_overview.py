@@ -1,4 +1,4 @@
-"""Overview in the App: it fits the screen, says what the library says, and every number leads to what is behind it."""
+"""Overview in the App: it fits the screen, agrees with the library, and every number leads to its evidence."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_it_fits_the_screen_and_every_click_leads_somewhere(app: Any, analysed: 
     app.back()
     app.expect_count(len(analysed))
 
-    # by the keyboard alone: the tab of another group, and the worst images
+    # keyboard only: the tab of another group, and the worst images
     panel.get_by_role("tab", name="Overview", exact=True).focus()
     app.page.keyboard.press("ArrowRight")
     app.expect_section("Variations")
@@ -74,7 +74,7 @@ def test_a_section_stands_there_at_the_click_as_the_pointer_asked_for_it(app: An
     with app.page.expect_response(lambda answer: "operators/execute" in answer.url):
         app.raters().get_by_role("tab", name="Raters", exact=True).hover()
     app.page.wait_for_timeout(200)
-    app.page.route("**/operators/execute", lambda route: route.abort())  # nothing more is answered
+    app.page.route("**/operators/execute", lambda route: route.abort())  # no more responses
     app.raters().get_by_role("tab", name="Raters", exact=True).click()
     expect(app.raters().get_by_role("main", name="Raters")).to_contain_text("with the others")
     app.page.unroute("**/operators/execute")

@@ -1,4 +1,4 @@
-"""A report from the button of *Overview*: one file without network or script, light and dark, on a phone, in print."""
+"""Report from the button of *Overview*: one file without network or scripts, light and dark, on phones, in print."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INKS = (
     (".legend", "color"),
     ("svg .bar", "fill"),
 )
-"""The ground of a page, and what is read on it."""
+"""Background of a page, and text colours on it."""
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 

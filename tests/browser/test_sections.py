@@ -1,4 +1,4 @@
-"""Every section of the panel, in both themes and on both sizes of screen: the finding is said, nothing is cut off."""
+"""Every section of the panel in both themes and on both screen sizes: the finding is shown, nothing is cut off."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser"), extended]
 LARGE = {"width": 1920, "height": 1080}
 
 Pages = dict[str, dict[str, str]]
-"""Section -> its pages ("": it has none), and what is said on each."""
+"""Section -> its pages ("" if it has none) -> text on each."""
 
 OBJECTS: Pages = {
     "Overview": {"": "Next steps"},
@@ -107,12 +107,12 @@ IN_README = {
     "Masks": "truth",
     "Questions": "labels",
 }
-"""Section -> the image in the README of its first page."""
+"""Section -> image of its first page in the README."""
 
 
 @pytest.fixture
 def masks(tmp_path: Any, analysed_once: fo.Dataset) -> Iterator[fo.Dataset]:
-    """Masks of five raters and score maps of two detectors, with a run of each kind."""
+    """Create masks of five raters and score maps of two detectors, with a run of each kind."""
     drawn_stack(tmp_path)
     dataset = kf.load_mask_folders(tmp_path / "masks", "masks", images=tmp_path / "images").dataset
     add_scores(dataset, tmp_path)
@@ -129,12 +129,12 @@ def masks(tmp_path: Any, analysed_once: fo.Dataset) -> Iterator[fo.Dataset]:
 GROUPS = {"place": ["harbour", "meadow", "street"], "light": ["day", "dusk", "night"]}
 OPTIONAL = ["busy", "pretty", "animals", "vehicles", "water"]
 CARE = {"Ada": 0.92, "Ben": 0.85, "Chloé": 0.75, "Dr. Kim": 0.6}
-"""How often each rater answers what the scene shows."""
+"""Probability that each rater answers correctly."""
 
 
 @pytest.fixture
 def quizzed(loaded: fo.Dataset, analysed_once: fo.Dataset) -> fo.Dataset:
-    """The images of the demo, with image-level labels of four raters and scores of three classifiers."""
+    """Add image-level labels of four raters and scores of three classifiers to the images of the demo."""
     rng = np.random.default_rng(6)
     truth = [
         {question: str(rng.choice(options)) for question, options in GROUPS.items()}
@@ -176,7 +176,7 @@ def _shows(truth: dict[str, Any], concept: str) -> float:
 
 @pytest.fixture
 def noisy(loaded: fo.Dataset, analysed_once: fo.Dataset) -> fo.Dataset:
-    """Synthetic raters of a model that is fitted to the real ones."""
+    """Create synthetic raters from a model fitted to the real ones."""
     kf.inject_noise(loaded, "noise", reference="ana", raters=2, model="fit")
     loaded.save_workspace(WORKSPACE, analysed_once.load_workspace(WORKSPACE))
     return loaded
@@ -189,14 +189,14 @@ def noisy(loaded: fo.Dataset, analysed_once: fo.Dataset) -> fo.Dataset:
 def test_every_section_says_its_finding_and_fits(
     looks: str, size: dict[str, int], name: str, sections: Pages, app: Any, request: pytest.FixtureRequest
 ) -> None:
-    """In the light theme the first page of each, and all if pictures are asked for."""
+    """Test the first page of each section in the light theme, and all pages if screenshots are requested."""
     dataset = request.getfixturevalue(name)
     app.page.set_viewport_size(size)
     app.open(dataset.name, WORKSPACE)
     panel = app.raters()
     if name == "analysed":
         said_of = {statement.leads_to: statement.text for statement in kf.overview_of(dataset, KEY)}
-        for section in ("Images", "Variations", "Classes"):  # the others stand there in short, whole in the hover
+        for section in ("Images", "Variations", "Classes"):  # other pages show them shortened; hover for the full text
             expect(panel).to_contain_text(plain(said_of[section], None))
     if looks == "light":
         app.use_light_theme()

@@ -1,4 +1,4 @@
-"""A Python session beside the App stays with it, whatever a user does there."""
+"""A Python session stays in sync with the App, whatever a user does there."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_nothing_happens_for_a_minute_after_a_decision(app: Any, analysed: fo.Da
 
 
 def test_a_run_goes_while_its_copies_are_in_the_grid(app: Any, loaded: fo.Dataset, living: Living) -> None:
-    """FiftyOne cannot build a view of fields that are gone, neither for the grid nor for a session."""
+    """FiftyOne cannot create a view of deleted fields, neither for the grid nor for a session."""
     kf.inject_noise(loaded, "noise", reference="ana", raters=2, magnitude=1.0)
     loaded.save_view("copies", loaded.select_fields(synthetic_fields(loaded)))
     app.open(loaded.name, GRID, view="copies")

@@ -1,8 +1,8 @@
-"""A window of a browser: how it is started, and what is measured in it."""
+"""Browser windows: how to start them, and what to measure in them."""
 
 SIZE = {"width": 1280, "height": 800}
 
-# No look-ups of the browser's maker: the tests need no network
+# disable requests to the browser's vendor: the tests need no network
 FLAGS = [
     "--disable-gpu",
     "--disable-quic",
@@ -19,7 +19,7 @@ const still = document.createElement('style');
 still.textContent = '*, *::before, *::after { animation: none !important; transition: none !important }';
 document.addEventListener('DOMContentLoaded', () => document.head.append(still));
 """
-"""FiftyOne greets new visitors with a dialog above everything else; what turns while it waits costs a core."""
+"""Hide FiftyOne's welcome dialog; its spinner uses a full core."""
 
 DECIDE = """async key => {
     const crop = () => document.querySelector('[data-cy="crop"] svg image');
@@ -33,4 +33,4 @@ DECIDE = """async key => {
     await new Promise(requestAnimationFrame);
     return performance.now() - start;
 }"""
-"""Milliseconds from a key until the next crop and its image are there."""
+"""Milliseconds from a key press until the next crop and its image are shown."""

@@ -1,4 +1,4 @@
-"""Advice on a similarity and a threshold in use: replicates by hand, and differences as a plain loop."""
+"""Advice on similarity and threshold: replicates by hand, and differences in a plain loop."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def separation(name, ks, replicates=(), tau=0.6, interval=(0.55, 0.65)):
 
 
 def test_what_is_better_in_every_replicate_is_recommended():
-    """Differences .1, .2, .3 of 8 images, from .1 + .2 · .00574; though KS intervals, .5 to .9 and .6 to 1.2, meet."""
+    """Differences .1, .2, .3 of 8 images, from .1 + .2 · .00574; the KS intervals, .5 to .9 and .6 to 1.2, overlap."""
     own, other = separation("box_iou", 0.7, [0.5, 0.7, 0.9]), separation("polygon_iou", 0.9, [0.6, 0.9, 1.2], tau=0.75)
     found = threshold_advice(Calibration([other, own]), "box_iou", 0.4)
     assert (found.better, found.difference) == ("polygon_iou", pytest.approx(0.2))

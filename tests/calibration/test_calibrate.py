@@ -1,4 +1,4 @@
-"""`calibrate`: figures of real data, intervals against a plain loop, sizes, what comes back, and what is refused."""
+"""`calibrate`: statistics of real data, intervals vs. a plain loop, sizes, results, and errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.strategies import reordered, tables
 
 
 def scene(images=12, seed=0, size=(120, 120), **more):
-    """Two raters a pixel or so apart, three annotations an image, all of one size."""
+    """Return two raters about a pixel apart, three annotations per image, all of one size."""
     sizes = dict.fromkeys(range(images), size) if size else None
     rng = np.random.default_rng(seed)
     rows = [
@@ -30,7 +30,7 @@ def scene(images=12, seed=0, size=(120, 120), **more):
 
 
 def boxes(*marks, sizes=(640, 480), **more):
-    """Boxes as (image, rater, width, height) in the upper left corner, or (image, rater, width, height, x)."""
+    """Return boxes given as (image, rater, width, height) in the upper left corner, or with a further x."""
     rows = [
         {"image": image, "rater": rater, "category": "cat", "box": [sum(x), 0, width, height]}
         for image, rater, width, height, *x in marks
@@ -51,7 +51,7 @@ def test_numbers_of_lvis(lvis):
     for of_each, ks, tau in ((boxes, 0.817, 0.686), (polygons, 0.833, 0.71)):
         assert np.mean([one.ks for one in of_each]) == pytest.approx(ks, abs=0.004)
         assert np.mean([one.tau for one in of_each]) == pytest.approx(tau, abs=0.03)
-    # what is observed is not drawn
+    # observed distances are not random
     assert {one.observed.mean() for one in boxes} == {0.26230440090955554}
     assert len(boxes[0].observed) == len(boxes[0].expected) == 3521
     assert {(one.coordinates, one.trusted, one.why) for one in (*boxes, *polygons)} == {("relative", True, "")}
@@ -100,7 +100,7 @@ def test_what_sees_to_its_own_coordinates_says_so():
 
 
 def test_small_annotations_need_a_more_lenient_threshold(lvis):
-    # KαLOS Table 5 says so of all of LVIS: tau* .976, .748, .488
+    # KαLOS Table 5 reports this for all of LVIS: tau* .976, .748, .488
     best = calibrate(lvis, "box_iou", repeats=5).best
     small, medium, large = (best.strata[name].tau for name in SIZES)
     assert small > medium > large
@@ -177,7 +177,7 @@ def test_nothing_depends_on_the_order_of_rows_images_or_raters(annotations, seed
 # ---- sizes ----
 
 
-# ---- what comes back ----
+# ---- results ----
 
 
 def test_the_largest_ks_comes_first_and_each_is_found_by_its_name():
@@ -189,14 +189,14 @@ def test_the_largest_ks_comes_first_and_each_is_found_by_its_name():
     assert [found.name for found in result] == ["box_iou", "same_width"]
     assert result.best is result["box_iou"]
     assert result.names == ["box_iou", "same_width"]
-    assert repr(result).splitlines() == [repr(found) for found in result]  # a line each, not their arrays
+    assert repr(result).splitlines() == [repr(found) for found in result]  # one line each, not their arrays
     assert "same_width" in result and "polygon_iou" not in result  # noqa: PT018 - one question
     assert result["same_width"].ks == 0
     with pytest.raises(InputError, match="similarity: expected one of 'box_iou', 'same_width', got 'polygon_iou'"):
         result["polygon_iou"]
 
 
-# ---- whether it can be trusted ----
+# ---- reliability of a calibration ----
 
 
 def separation(**changed):
@@ -209,7 +209,7 @@ def separation(**changed):
     [
         ({"ks": 0.3, "tau": 0.97, "tau_interval": np.array([0.4, 0.98])}, "; "),
         ({}, ""),
-        ({"tau_interval": np.full(2, np.nan)}, ""),  # no bootstrap: nothing is known of its width
+        ({"tau_interval": np.full(2, np.nan)}, ""),  # no bootstrap: its width is unknown
         ({"tau": np.nan, "reason": "nothing"}, "there is no τ*: nothing"),
         ({"ks": 0.3}, "observed and expected distances hardly part: KS = 0.300, below 0.5"),
         ({"crosses": False}, "the densities do not cross: τ* = 0.500 is the valley between their modes"),
@@ -227,7 +227,7 @@ def test_what_speaks_against_a_threshold_is_said(changed, why):
 
 
 def test_published_calibrations_are_judged_as_one_would():
-    # KαLOS Tables 4 and 5: LVIS and TexBiG can be used, VinDr's crossing at .996 lies in the peak at distance 1
+    # KαLOS Tables 4 and 5: LVIS and TexBiG are usable, VinDr's crossing at .996 lies in the peak at distance 1
     verdicts = {
         record.dataset: separation(tau=record.tau, ks=record.ks, tau_interval=np.array(record.tau_interval)).trusted
         for record in PUBLISHED_CALIBRATIONS
@@ -242,7 +242,7 @@ def test_a_valley_is_known_as_one():
     assert found.crosses
     far, near = [0.9] * 3 + [1.0], [0.0] * 3 + [0.1]
     observed, expected = (Sample(np.array(values), np.zeros(4, int)) for values in (far, near))
-    assert not do_cross(observed, expected)  # what is observed is the farther: no crossing beyond its mode
+    assert not do_cross(observed, expected)  # observed distances are larger: no crossing beyond their mode
     (tau,) = crossings(observed, expected, once_each(1))
     assert 0 < tau < 0.9
 

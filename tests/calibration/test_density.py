@@ -1,4 +1,4 @@
-"""KS, densities and tau* against scipy, the peer and hand-worked cases; resamples against repeated values."""
+"""KS, densities and tau* vs. scipy, the peer and hand-worked cases; resamples vs. repeated values."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ STEP = GRID[1]
 
 
 def sample(*values):
-    """A sample of one image."""
+    """Return a sample of one image."""
     return Sample(np.array(values, dtype=float), np.zeros(len(values), np.intp))
 
 
 def draw(rng):
-    """Distances as they come: clusters, wide or narrow, spikes at an end, rounded values; 20 to 4,000 of them."""
+    """Draw realistic distances: narrow or wide clusters, spikes at an end, rounded values; 20 to 4,000 of them."""
     size, parts = int(10 ** rng.uniform(1.3, 3.3)), []
     for _ in range(rng.integers(1, 4)):
         kind = rng.integers(4)
@@ -45,14 +45,14 @@ def draw(rng):
 
 @pytest.mark.parametrize("beside", [-1e-3, 1 + 1e-3])
 def test_a_value_beside_the_range_counts_at_its_end(beside):
-    """As rounding may leave it: a bin beside the table was memory of others."""
+    """Rounding may cause such values; a bin outside of the table would be foreign memory."""
     end = float(beside > 0)
     found, expected = (densities(sample(0.4, 0.6, value), once_each(1))[0] for value in (beside, end))
     np.testing.assert_allclose(found, expected, rtol=0.02)
 
 
 def plain_tau(observed, expected):
-    """The definition, on scipy's densities; and whether the mode of the observed ones is beyond doubt."""
+    """Apply the definition to scipy's densities; also return whether the mode of the observed ones is clear."""
     f, g = gaussian_kde(observed)(GRID), gaussian_kde(expected)(GRID)
     modes = np.flatnonzero(f >= f.max() * (1 - 1e-4))
     clear = modes[-1] - modes[0] <= 2 * len(modes)
@@ -103,7 +103,7 @@ def test_densities_equal_scipys(seed):
 
 
 def test_a_density_is_right_far_out_in_its_tail():
-    # where a Fourier transform alone knows nothing: 1e-16 of the peak is rounding
+    # where a Fourier transform has no information: 1e-16 of the peak is rounding
     values = np.random.default_rng(0).normal(0.2, 0.02, 2000)
     ours, theirs = densities(sample(*values), once_each(1))[0], gaussian_kde(values)(GRID)
     far = (theirs > 1e-250) & (theirs < 1e-20)
@@ -149,7 +149,7 @@ def test_tau_by_hand():
     near = 0.3 + 0.2 * (np.arange(200) / 199 - 0.5)
     observed, expected = sample(*near), sample(*(1 - near))
     assert crossings(observed, expected, once_each(1))[0] == pytest.approx(0.5, abs=STEP)  # half way
-    # where what is observed is the larger, nothing is separated, and without a crossing it is the valley
+    # if observed distances are larger, nothing is separated, and without a crossing it is the valley
     assert kolmogorov_smirnov(expected, observed, once_each(1))[0].tolist() == [0]
     assert crossings(expected, observed, once_each(1))[0] == pytest.approx(0.5, abs=2 * STEP)
     assert np.isnan(crossings(observed, observed, once_each(1))[0])

@@ -1,4 +1,4 @@
-"""Nearest distances against hand-worked cases, a plain loop and the peer; and how raters of other images are drawn."""
+"""Nearest distances vs. hand-worked cases, a plain loop and the peer; and how raters of other images are drawn."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def mark(image, rater, x, width=10.0, **more):
 
 
 def loop(annotations, measure, row, candidates):
-    """1 - the largest similarity of a row to candidate rows, one by one."""
+    """Return 1 - the largest similarity of a row to candidate rows, one by one."""
     column = measure.column(annotations)
     one = [measure.values(column, np.array([row]), column, np.array([other]))[0] for other in candidates]
     return 1 - max([0.0, *one])

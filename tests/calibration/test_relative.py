@@ -1,4 +1,4 @@
-"""Coordinates relative to the image: what each kind of shape becomes, against plain arithmetic."""
+"""Coordinates relative to the image, for each kind of shape, vs. plain arithmetic."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SIZES = {1: (100, 50), 2: (40, 80)}
 
 
 def table(shapes, sizes=SIZES):
-    """One annotation an image, both by ann."""
+    """Return one annotation per image, both by ann."""
     rows = [{"image": image, "rater": "ann", "category": "cat", **shape} for image, shape in shapes.items()]
     return Annotations.from_rows(rows, image_size=sizes)
 
 
 def distances(annotations, name, coordinates="relative"):
-    """Of each annotation to the one of the other image."""
+    """Return the distance of each annotation to that of the other image."""
     other = Drawn(np.array([[1, 0]]), np.array([[0, 0]]))
     return expected_distances(annotations, get_similarity(name), other, coordinates).distance.tolist()
 
@@ -50,7 +50,7 @@ def test_polygons_are_scaled_with_what_they_enclose():
     # the triangles are half of the box: .06 of .12; shared with the square .06, union .20
     np.testing.assert_allclose(distances(annotations, "polygon_iou"), [1 - 0.06 / 0.20] * 2)
     assert shapely.is_valid(relative.geometries).all()
-    assert column.area().tolist() == [300, 640]  # the table's own outlines stay
+    assert column.area().tolist() == [300, 640]  # the table's own outlines are unchanged
 
 
 def test_keypoints_of_oks_are_scaled_with_their_areas():

@@ -1,4 +1,4 @@
-"""Small files of several raters, written once, and commands run on them."""
+"""Small files of several raters, written once, and commands that use them."""
 
 import json
 from collections.abc import Callable
@@ -17,7 +17,7 @@ RATERS, NAMES = ("ann", "bob", "cid"), ("cat", "dog")
 
 
 def study(missing: int = 3) -> Annotations:
-    """Eight images of a cat and a dog; boxes of bob and cid are lower from image to image, and bob misses one dog."""
+    """Return eight images of a cat and a dog; boxes of bob and cid get lower by image, and bob misses one dog."""
     rows = [
         {"image": image, "rater": rater, "category": name, "box": [x, 20, 20, 20 - step * (image % 6)]}
         for image in range(8)
@@ -29,7 +29,7 @@ def study(missing: int = 3) -> Annotations:
 
 
 def outlines() -> Annotations:
-    """Squares as polygons: of each image bob's is a pixel further right, cid's two."""
+    """Return squares as polygons; in each image, bob's is a pixel further right, cid's two."""
     rows = [
         {"image": image, "rater": rater, "category": "cat", "polygon": [[x, 9, x + 40, 9, x + 40, 49, x, 49]]}
         for image in range(8)
@@ -39,7 +39,7 @@ def outlines() -> Annotations:
 
 
 def grades() -> Annotations:
-    """Objects of two raters that have a malignancy and a form."""
+    """Return objects of two raters with malignancy and form."""
     return Annotations.from_rows(
         {"image": 1, "rater": rater, "category": "nodule", "box": [40 * place, 0, 30, 30],
          "attributes": {"malignancy": grade, "form": "round" if place else "oval"}}
@@ -50,12 +50,12 @@ def grades() -> Annotations:
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Files by a word; nobody changes them."""
+    """Write the files and return them by a short name; tests must not change them."""
     folder = tmp_path_factory.mktemp("cli")
-    # eight items, all of ann and bob alike, three of cid otherwise
+    # eight items, on all of which ann and bob agree, and cid differs on three
     long = [f"{item},{rater},{NAMES[item % 2]}" for item in range(8) for rater in ("ann", "bob")]
     long += [f"{item},cid,{NAMES[item % 2 or item < 5]}" for item in range(8)]
-    # the masks of two images, one or two columns apart
+    # masks of two images, one or two columns apart
     rows, columns = np.mgrid[:10, :12]
     square = (rows >= 2) & (rows < 7) & (columns < 8)
     masks = {
@@ -63,7 +63,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         for step, rater in enumerate(RATERS)
         for image in range(2)
     }
-    # a model that finds what ann annotated, and a classifier that is sure of what ann and bob said
+    # a model that finds what ann annotated, and a classifier that is certain of the labels of ann and bob
     found = [
         {"image_id": image, "category_id": category, "bbox": [x, 20, 20, 20], "score": 0.9 - 0.01 * (image + category)}
         for image in range(8)
@@ -72,7 +72,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     sure = [f"{item},{name},{0.9 if name == NAMES[item % 2] else 0.2}" for item in range(8) for name in NAMES]
     tables = {
         "long.csv": "\n".join(["item,rater,label", *long]),
-        "wide.csv": "item,ann,bob,cid\na,cat,cat,cat\nb,dog,dog,dog\nc,cat,dog,dog\n",  # ann is alone on the third
+        "wide.csv": "item,ann,bob,cid\na,cat,cat,cat\nb,dog,dog,dog\nc,cat,dog,dog\n",  # ann differs on the third
         "scores.csv": "\n".join(["item,label,score", *sure]),
     }
     write(folder, masks | tables | {"net.json": found})
@@ -96,7 +96,7 @@ def labels(files: dict[str, Path]) -> Path:
 
 @pytest.fixture
 def folder(files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with the files that examples name: in labels.json bob has missed most dogs of before.json."""
+    """Return the current folder, with the files of the examples; in labels.json, bob misses dogs of before.json."""
     content = json.loads(files["labels"].read_text(encoding="utf-8"))
     missed = [
         row["rater_id"] == "bob" and row["category_id"] == 2 and row["image_id"] < 7 for row in content["annotations"]
@@ -113,7 +113,7 @@ def folder(files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture
 def piped(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Gives a file to the next command as standard input."""
+    """Return a function that passes a file to the next command as standard input."""
 
     def give(path: str) -> None:
         monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(Path(path).read_bytes())))
@@ -123,7 +123,7 @@ def piped(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 @pytest.fixture
 def found_by(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
-    """Runs a command; the JSON document that it writes to standard output."""
+    """Return a function that runs a command and returns the JSON document from its standard output."""
 
     def refuse(name: str) -> None:
         raise AssertionError(f"{name} is no JSON")
@@ -137,7 +137,7 @@ def found_by(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
 
 @pytest.fixture
 def refusal(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Runs a command that cannot be run; what it writes to standard error."""
+    """Return a function that runs an invalid command and returns its standard error."""
 
     def run(*arguments: object) -> str:
         assert main([*map(str, arguments)]) == 2

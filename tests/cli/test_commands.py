@@ -36,7 +36,7 @@ def test_a_case_worked_by_hand(tmp_path, found_by):
     path = write_coco(Annotations.from_rows(rows), tmp_path / "two.json")
     document = found_by("agreement", path, "--bootstrap", 0)
     assert document["results"]["alpha"] == pytest.approx(0.4)
-    assert document["results"]["alpha_interval"] == [None, None]  # undefined, which JSON has as null
+    assert document["results"]["alpha_interval"] == [None, None]  # undefined is null in JSON
     assert document["results"]["notes"][0].startswith("no raters: vitality: expected at least three raters")
 
 
@@ -70,7 +70,7 @@ def test_fail_under_decides_the_exit_code(labels, tmp_path, capsys):
         assert main(["agreement", str(labels), "--bootstrap", "0", "--fail-under", least]) == code
         message = "mean alpha: expected at least 0.95, got 0.9432\n" if code else ""
         assert capsys.readouterr().err == message
-    # what is undefined is below
+    # undefined values are below the limit
     apart = Annotations.from_rows([], images=[1, 2], raters=["a", "b"], assigned={1: ["a"], 2: ["b"]})
     path = write_coco(apart, tmp_path / "apart.json")
     assert main(["agreement", str(path), "--fail-under", "-1"]) == 1
@@ -94,7 +94,7 @@ def test_compare_is_that_of_the_library(labels, tmp_path, found_by):
 
 
 def test_coordinates_are_those_of_the_calibration(labels, found_by):
-    """Readers of tables of boxes have an option of this name, too."""
+    """Readers of box tables have an option with this name, too."""
     document = found_by("calibrate", labels, "--compare-in", "pixels")
     assert document["results"]["ks"] == calibrate(read_coco(labels), coordinates="pixels").best.ks
     assert [row["coordinates"] for row in document["tables"]["calibration"]] == ["pixels"]
@@ -145,7 +145,7 @@ REFUSED = {
     "report {labels} --json - --summary -": "--json and --summary: expected one of them on standard output, got both",
     "experiments {outlined} --repeats 1 --magnitudes 1 --counts 2 --out {labels}/out": "expected a folder to write to",
 }
-"""Words of the command line -> words of the message."""
+"""Command line -> words of the message."""
 
 
 def test_bad_input_is_one_message(files, refusal):
@@ -165,7 +165,7 @@ def test_a_configuration_that_cannot_be_used_is_named(labels, tmp_path, refusal)
 def test_an_option_that_there_is_not_ends_with_the_same_code(labels, refusal, capsys):
     message = refusal("agreement", labels, "--thresh", "0.7")
     assert "unrecognized arguments: --thresh 0.7; did you mean --threshold? kalos-core agreement --help" in message
-    for line in ([], ["agree"], ["agreement"]):  # what argparse refuses ends the process
+    for line in ([], ["agree"], ["agreement"]):  # argparse errors end the process
         with pytest.raises(SystemExit) as end:
             main(line)
         assert end.value.code == 2

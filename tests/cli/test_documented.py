@@ -1,4 +1,4 @@
-"""`docs/command-line.md` lists what is written; examples of commands run as they are written."""
+"""`docs/command-line.md` lists all outputs; its example commands run as written."""
 
 import json
 import re
@@ -46,7 +46,7 @@ LINES = [line for block in re.findall(r"```bash\n(.*?)```", GUIDE, flags=re.DOTA
 @pytest.mark.usefixtures("folder")
 @pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
 def test_every_command_of_the_guide_runs(piped):
-    """With the exit code that a comment beside it says."""
+    """Run it, with the exit code that a comment beside it states."""
     assert len(LINES) > 5
     for line in LINES:
         words, _, comment = line.partition("#")
@@ -87,7 +87,7 @@ def test_tables_and_results_are_those_documented(files, tmp_path, command, argum
 
 
 def check_schema(document):
-    """What is written is what the published schema says; without a key, or with one more, it is not."""
+    """Check that output matches the published schema; a missing or an additional key is invalid."""
     jsonschema = pytest.importorskip("jsonschema")
     check = jsonschema.Draft202012Validator(SCHEMA)
     check.check_schema(SCHEMA)

@@ -1,4 +1,4 @@
-"""Commands on all kinds of input: their numbers are those of the library, or worked out by hand."""
+"""Commands on all kinds of input give the numbers of the library, or those worked out by hand."""
 
 import shlex
 
@@ -17,14 +17,14 @@ from tests.readers.cases import write
 
 
 def found_at(document, place):
-    """The value at a place such as "tables/raters/alpha": of tables, the column."""
+    """Return the value at a path such as "tables/raters/alpha"; of tables, the column."""
     for key in place.split("/"):
         document = [row[key] for row in document] if isinstance(document, list) else document[key]
     return document
 
 
 def without_null(found):
-    """NaN for null, which JSON has in its place, such as for intervals of few images."""
+    """Return NaN for null, which JSON has instead, for example for intervals of few images."""
     if isinstance(found, dict):
         return {name: without_null(value) for name, value in found.items()}
     return [*map(without_null, found)] if isinstance(found, list) else np.nan if found is None else found
@@ -32,7 +32,7 @@ def without_null(found):
 
 @pytest.fixture
 def check(files, found_by):
-    """Runs a line with files by their words, and compares values at places of its document ("__" for "/")."""
+    """Return a function that runs a line with short file names, and compares values in its document ("__" is "/")."""
 
     def run(line, **expected):
         document = found_by(*shlex.split(line.format(**files)))
@@ -94,7 +94,7 @@ def test_labels_of_tables(files, check):
         "labels {wide} --reference ann",
         tables__raters__rater=["bob", "cid"],
         tables__raters__to_reference=[2 / 3, 2 / 3],
-        results__alpha={"label": 1.0},  # of bob and cid: the reference is kept out
+        results__alpha={"label": 1.0},  # of bob and cid; the reference is excluded
     )
 
 
@@ -203,7 +203,7 @@ def strip_of(row):
 
 
 def test_divisions_of_label_maps(tmp_path, check):
-    # bob numbers ann's halves otherwise; cid divides them into thirds: 2 of 6 columns are elsewhere
+    # bob numbers ann's halves differently; cid divides them into thirds: 2 of 6 columns differ
     maps = {"ann": [1, 1, 1, 2, 2, 2], "bob": [7, 7, 7, 5, 5, 5], "cid": [1, 1, 2, 2, 3, 3]}
     folder = write(tmp_path, {f"{rater}/{image}.png": strip_of(row) for rater, row in maps.items() for image in "ab"})
     expected = k.region_agreement(k.read_mask_folders(folder).label_stacks, bootstrap=5)
@@ -221,7 +221,7 @@ def test_divisions_of_label_maps(tmp_path, check):
 
 @pytest.fixture
 def label_maps(tmp_path):
-    """Three raters of which cid calls half of what is 1 otherwise; on the second image ann is alone."""
+    """Return three raters; cid splits class 1 into halves of two classes; on the second image, ann is alone."""
     maps = {"ann/a": [0, 1, 1, 2], "ann/b": [0, 1, 1, 2], "bob/a": [0, 1, 1, 2], "cid/a": [0, 1, 2, 1]}
     return write(tmp_path / "maps", {f"{name}.png": strip_of(row) for name, row in maps.items()})
 

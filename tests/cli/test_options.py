@@ -22,7 +22,7 @@ from kalos_core.readers import read_yolo
 
 @dataclass(frozen=True)
 class Several(Settings):
-    """Options of all types that text can give, and one that it cannot."""
+    """Options of all types that text can express, and one that it cannot."""
 
     count: Annotated[int, Option("Count", "Of all.")] = 1
     share: Annotated[float | Sequence[float], Option("Share", "Of both.")] = 0.5
@@ -36,7 +36,7 @@ class Several(Settings):
 
 @dataclass(frozen=True)
 class Others(Settings):
-    """Options of the same names."""
+    """Options with the same names."""
 
     count: Annotated[str, Option("Count", "In words.")] = "a"
     words: Annotated[Literal["skip", "keep"], Option("Words", "Of two.")] = "keep"
@@ -111,10 +111,10 @@ ALIKE = {
     "assigned", "boundaries", "class_names", "fail_under", "images", "metric", "model", "order", "raters", "reference",
     "repeats", "task", "threshold", "thresholds", "truth",
 }  # fmt: skip
-"""Options that mean the same, said of what a command or a format has."""
+"""Options with the same meaning, described for a command or for a format."""
 
 NO_SENTENCE = ("of", "that", "as", "what", "at", "most", "whether these", "see")
-"""How a text begins that says nothing without the label of a form."""
+"""Beginnings of a text that make no sense without the label of a form."""
 
 
 def test_the_help_of_every_option_says_something_by_itself():
@@ -147,7 +147,7 @@ def test_the_help_of_a_command_has_groups_choices_defaults_an_example_and_exit_c
                 assert all(value in flat for value in option.choices)
     solver = help_text(capsys, "agreement", "--help").partition("--solver")[2].partition("--cost")[0]
     assert "{greedy,shm,shm_by_name,ahc,mgm}" in solver
-    assert "- greedy: the most similar first, as the paper\n" in solver
+    assert "- greedy: most similar pairs first, as in the paper\n" in solver
     assert solver.rstrip().endswith("(default: greedy)")
 
 
@@ -157,7 +157,7 @@ def test_options_of_a_format_are_explained_where_it_is_named(capsys):
     flags = [option.flag for option in reader_options({"yolo": read_yolo})]
     assert [flag for flag in flags if flag not in text] == []
     assert "--crowds" not in text
-    assert "those who have a file of it" in " ".join(text.split())  # as YOLO's reader has it, not COCO's
+    assert "those who have a file of it" in " ".join(text.split())  # as in YOLO's reader, not in COCO's
 
 
 def help_text(capsys, *arguments):
@@ -189,7 +189,7 @@ SHARED = {"format", "seed", "channels", "missing", "rater_from", "task", "workfl
 
 
 def test_no_name_means_two_things():
-    """A command has each option once; what two commands say of one is the same, but for `ALIKE`."""
+    """A command has each option once; two commands describe it equally, except for `ALIKE`."""
     said = defaultdict(set)
     for command in COMMANDS:
         for option in command.all_options:

@@ -1,4 +1,4 @@
-"""Commands in pipelines: checks against the version before, streams, the example workflow, hooks, signals."""
+"""Commands in pipelines: comparison with a previous version, streams, the example workflow, hooks, signals."""
 
 import json
 import os
@@ -26,7 +26,7 @@ PROGRAM = [sys.executable, "-m", "kalos_core"]
 
 
 def differences(values, ends):
-    """Differences of 50 images each with these intervals."""
+    """Return differences of 50 images each with these intervals."""
     difference, interval = np.array(values), np.array(ends)
     none = np.full(len(values), np.nan)
     return Differences(
@@ -152,7 +152,7 @@ def git(*arguments):
 
 @pytest.fixture
 def repository(folder, monkeypatch):
-    """A clone whose main branch has the labels before the change, in a branch that has those after it."""
+    """Create a clone whose main branch has the labels before the change, and a branch with those after it."""
     monkeypatch.setenv("GITHUB_BASE_REF", "main")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
     after = Path("labels.json").read_bytes()
@@ -206,7 +206,7 @@ def test_the_hooks_of_pre_commit_run(repository, folder):
 
 
 def test_an_interrupt_is_one_line():
-    heard = "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a shell's job may not be
+    heard = "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler)"  # jobs may ignore it
     run = "runpy.run_module('kalos_core', run_name='__main__', alter_sys=True)"
     command = [sys.executable, "-c", f"{heard}; {run}", "agreement", "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=with_root()) as program:
@@ -223,7 +223,7 @@ def with_root():
 
 
 def wait_until_it_reads(pid):
-    """Until the process waits for standard input: all modules are loaded."""
+    """Wait until the process reads standard input, when all modules are loaded."""
     import time
 
     for _ in range(1_200):

@@ -1,4 +1,4 @@
-"""Commands over a folder of shards: the numbers of the file it was written from."""
+"""Commands on a folder of shards give the numbers of the source file."""
 
 import shlex
 
@@ -16,7 +16,7 @@ def shards(files):
 
 
 def close(one, other):
-    """The same up to rounding, at any depth."""
+    """Return whether values are equal up to rounding, at any depth."""
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(close(one[name], other[name]) for name in one)
     if isinstance(one, list):
@@ -30,7 +30,7 @@ COMMANDS = [
     ("calibrate --bootstrap 5 --compare-in pixels", set(), set()),
     ("convergence --samples 5 --fraction 0.5 --models 'net 0.4'", set(), set()),
 ]
-"""A command, the tables that are not those of the file, and further ones."""
+"""Command, tables that differ from those of the file, and additional ones."""
 
 
 @pytest.mark.parametrize(("line", "without", "more"), COMMANDS, ids=[line.split()[0] for line, _, _ in COMMANDS])

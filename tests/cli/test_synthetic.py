@@ -1,4 +1,4 @@
-"""Commands on synthetic raters: what they write."""
+"""Output of commands on synthetic raters."""
 
 from kalos_core import NoiseModel, read_coco
 

@@ -1,4 +1,4 @@
-"""Estimates of truth pixel by pixel, in plain loops."""
+"""Estimates of ground truth pixel by pixel, in plain loops."""
 
 import math
 from statistics import mean, stdev
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def staple(labels, kinds, prior, iterations):
-    """As Warfield, Zou & Wells (2004) write it: probabilities of each pixel, and a confusion of each rater."""
+    """Apply the formulas of Warfield, Zou & Wells (2004): probabilities of pixels, and a confusion matrix per rater."""
     pixels = labels.reshape(len(labels), -1).T.tolist()
     weight = [[pixel.count(kind) / len(pixel) for kind in range(kinds)] for pixel in pixels]
     prior = np.mean(weight, axis=0) if prior is None else prior
@@ -24,7 +24,7 @@ def staple(labels, kinds, prior, iterations):
 
 
 def simple(votes, alpha):
-    """Lists of votes, one a pixel -> the pixels of the truth, and the raters who stay."""
+    """Return the pixels of the truth, and the raters who are kept, from lists of votes per pixel."""
     raters = list(range(len(votes[0])))
     truth = {at for at, v in enumerate(votes) if 2 * sum(v) >= len(v)}
     while True:
@@ -41,7 +41,7 @@ def simple(votes, alpha):
 
 
 def lsml(masks, iterations, smoothness):
-    """The whole grid at every step, one pixel after the other; distances to the nearest pixel of the other side."""
+    """Compute the whole grid at every step, pixel by pixel; distances are to the nearest pixel of the other side."""
     raters, height, width = len(masks), len(masks[0]), len(masks[0][0])
     places = [(y, x) for y in range(height) for x in range(width)]
     inside = {(y, x): 2 * sum(mask[y][x] for mask in masks) >= raters for y, x in places}

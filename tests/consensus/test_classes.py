@@ -1,4 +1,4 @@
-"""Truth of label maps: by hand, and the same as the truth of each class alone."""
+"""Ground truth of label maps, by hand, and equal to that of each class alone."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ CLASSES = {3: "road", 7: "car"}
 
 
 def test_majority_by_hand_with_a_tie():
-    # pixel 0: nobody; 1: road of all; 2: two road, two car; 3: three car; 4: road and car of one each
+    # pixel 0: no rater; 1: road by all; 2: two road, two car; 3: three car; 4: one road, one car
     stack = LabelStack.of(np.array([[[0, 3, 3, 7, 3]], [[0, 3, 3, 7, 7]], [[0, 3, 7, 7, 0]], [[0, 3, 7, 0, 0]]]))
     found = class_truth(stack, CLASSES, "0.5")
     assert found.labels.tolist() == [[0, 3, 3, 7, 0]]

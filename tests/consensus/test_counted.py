@@ -1,4 +1,4 @@
-"""Raters against truths of many images: two images by hand, and a loop over pixels as the second witness."""
+"""Raters vs. the truth of many images: two images by hand, and a loop over pixels."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ RATERS = ["ann", "bob", "cid"]
 
 
 def test_two_images_by_hand():
-    """What anybody marked: 3 of 4 pixels, then nothing; the second image is not cid's."""
+    """Pixels that any rater marked: 3 of 4, then none; cid is not assigned to the second image."""
     found = CountedTruth.nothing(RATERS, images=3)
     found.add(0, estimate_truth({"ann": [[1, 1, 0, 0]], "bob": [[0, 1, 1, 0]], "cid": [[0, 0, 0, 0]]}, "any"))
     found.add(2, estimate_truth({"ann": [[0, 0]], "bob": [[0, 0]]}, "any"))

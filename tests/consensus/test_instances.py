@@ -1,4 +1,4 @@
-"""The consensus of units: small tables by hand, loops as second witnesses, and the way through COCO and evaluation."""
+"""Consensus of units: small tables by hand, loops, and the path through COCO and evaluation."""
 
 import json
 from dataclasses import replace
@@ -24,7 +24,7 @@ def boxes(*annotations, **more):
 
 
 def of_three(kind, shapes, similarity="box_iou", **more):
-    """Agreement on a cat, of which each of up to three raters gives a shape."""
+    """Return the agreement on a cat with a shape from each of up to three raters."""
     rows = [
         {"image": 1, "rater": rater, "category": "cat", kind: shape}
         for rater, shape in zip(("ann", "bob", "cid"), shapes, strict=False)
@@ -55,7 +55,7 @@ def test_quorum_class_shape_score_and_provenance_by_hand():
     tie = frame[frame["outcome"] == "tied class"].iloc[0]
     assert (tie["classes"], tie["annotations"], tie["score"]) == ("cat, dog", [4, 5], pytest.approx(2 / 3))
     assert found.tied.sum() == 1
-    assert found.sensitivity.tolist() == pytest.approx([1, 1, 1, np.nan], nan_ok=True)  # dan is asked for no object
+    assert found.sensitivity.tolist() == pytest.approx([1, 1, 1, np.nan], nan_ok=True)  # dan is assigned to no object
     assert found.ppv.tolist() == pytest.approx([1 / 2, 1 / 2, 1 / 2, np.nan], nan_ok=True)
     first = instance_consensus(result, ties="first")
     assert first.counts()["tied class"] == 0

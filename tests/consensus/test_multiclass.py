@@ -1,4 +1,4 @@
-"""STAPLE of several classes: by hand, beside a loop over pixels, `staple` of two classes, and SimpleITK."""
+"""STAPLE of several classes: by hand, vs. a loop over pixels, `staple` of two classes, and SimpleITK."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from tests.consensus import naive
 
 
 def maps(seed, raters=4, kinds=3, size=(12, 15), wrong=0.25):
-    """Label maps of raters who see a truth in blocks, each with some pixels wrong."""
+    """Return label maps of raters who see a truth in blocks, each with some wrong pixels."""
     rng = np.random.default_rng(seed)
     truth = np.kron(rng.integers(0, kinds, (size[0] // 3, size[1] // 3)), np.ones((3, 3), int))
     given_size = (raters, *truth.shape)
@@ -59,7 +59,7 @@ def test_it_is_that_of_simpleitk(peer_package, seed, kinds, wrong):
     decided = ~found.tied
     np.testing.assert_array_equal(found.labels[decided], theirs[decided])
     for rater, confusion in enumerate(found.confusion):
-        whole = np.reshape(tool.GetConfusionMatrix(rater), (-1, kinds))[:kinds]  # said x true; the last row: undecided
+        whole = np.reshape(tool.GetConfusionMatrix(rater), (-1, kinds))[:kinds]  # given x true; the last row: undecided
         np.testing.assert_allclose(confusion.T, whole, atol=1e-5)
 
 
@@ -118,7 +118,7 @@ def test_what_cannot_be_used_is_refused(call, message):
 
 
 def test_one_class_against_all_others():
-    """The shares of posterior pixels, in a loop."""
+    """Compute the shares of posterior pixels in a loop."""
     labels = maps(4, 4, 3)
     found = staple_classes(labels, {0: "a", 1: "b", 2: "c"})
     wrong, true = np.zeros(4), np.zeros(4)

@@ -1,4 +1,4 @@
-"""Who is right about objects: a step by hand, loops over plain answers, known truth from the noise model, limits."""
+"""Models of objects and raters: one step by hand, loops over answers, synthetic ground truth, limits."""
 
 import math
 from itertools import product
@@ -26,7 +26,7 @@ PLACES = {"a": [0, 0, 9, 9], "b": [30, 0, 9, 9], "c": [60, 0, 9, 9]}
 
 
 def scene(**given_by):
-    """A table of one image: rater -> the class at each place, a letter such as ``"C D"``, or none."""
+    """Return a table of one image: rater -> class at each position, a letter such as ``"C D"``, or none."""
     rows = [
         {"image": 1, "rater": rater, "category": {"C": "cat", "D": "dog"}[letter], "box": box}
         for rater, letters in given_by.items()
@@ -37,11 +37,11 @@ def scene(**given_by):
 
 
 THREE = scene(ann="CC ", bob="CC ", cid="C C")
-"""ann and bob see the first two cats, cid the first and another."""
+"""ann and bob see the first two cats, cid the first and another one."""
 
 
 def by_place(result, values):
-    """Values of units in the order of their places."""
+    """Return the values of units in the order of their positions."""
     left = np.zeros(len(result.units))
     left[result.unit_of] = result.annotations.shapes["box"].corners[:, 0]
     return np.asarray(values)[np.argsort(left)]
@@ -87,12 +87,12 @@ def test_the_consensus_of_it_by_hand():
     assert "existence" not in instance_consensus(result).fields()
     assert (found.against(0), found.against(1)) == ([], ["cid"])
     assert instance_consensus(result).against(0) == []
-    third = THREE.shapes["box"].corners[:, 0] == 60  # cid's alone: a ninth of an object
+    third = THREE.shapes["box"].corners[:, 0] == 60  # only by cid: probability of an object is a ninth
     assert found.is_part.tolist() == (~third).tolist()
 
 
 def test_the_likeliest_class_is_that_of_raters_who_know_it():
-    """Of five raters three know cats from dogs, and two guess: where all see something, nothing is no answer."""
+    """Three of five raters distinguish cats from dogs, two guess; where all see something, nothing is no answer."""
     rows = [
         {"image": image, "rater": rater, "category": category, "box": [0, 0, 9, 9]}
         for image in range(30)
@@ -121,7 +121,7 @@ def test_tied_classes_are_left_out_or_the_first():
 
 
 def plain_answers(result):
-    """(image, unit) -> rater -> class or None, of who was assigned: from annotations, not from the matrix."""
+    """Return (image, unit) -> rater -> class or None for assigned raters, from annotations, not from the matrix."""
     table = result.annotations
     answers = {}
     for row, unit in enumerate(result.unit_of.tolist()):
@@ -170,13 +170,13 @@ def drawn(images, seed):
     return Annotations.from_rows(rows, images=range(images), raters=["reference"], assigned="all", image_size=size)
 
 
-# ---- beside crowd-kit ----
+# ---- vs. crowd-kit ----
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what crowd-kit 1.4 calls in pandas 3
 def test_the_same_as_crowd_kit_to_whom_no_object_is_a_class(peer_package):
-    """Nothing is added, as crowd-kit adds none. Its rates and shares are of the probabilities that it ends with: those
-    that our next step begins with. It takes 1e-10 for 0, hence the tolerance.
+    """We add no prior counts, as crowd-kit. Its rates and shares are those of its final probabilities, with which our
+    next step begins. It replaces 0 by 1e-10, hence the tolerance.
     """
     peer = peer_package("crowdkit.aggregation")
     table = NoiseModel.default().generate(drawn(40, 5), 5, [0.5, 0.5, 1, 2, 3], 5).annotations
@@ -200,7 +200,7 @@ def test_the_same_as_crowd_kit_to_whom_no_object_is_a_class(peer_package):
     assert after.estimate.confusion == pytest.approx(confusion, abs=1e-6)
 
 
-# ---- who is asked, doubts and limits ----
+# ---- assignments, doubts and limits ----
 
 
 def test_who_is_not_assigned_gives_no_answer():
@@ -214,7 +214,7 @@ def test_who_is_not_assigned_gives_no_answer():
 
 
 def test_what_all_raters_contradict_is_doubtful():
-    """Six objects are too few for three classes; of the two with the same class of two raters or more both change."""
+    """Six objects are too few for three classes; both of the two with the same class from several raters change."""
     given_by_image = ["ccc", "ccd", "ddd", "cd", "d", "cdo"]
     rows = [
         {"image": image, "rater": rater, "category": letter, "box": [0, 0, 9, 9]}

@@ -1,4 +1,4 @@
-"""The truths of a study: outliers decided once over all images, by hand, by a loop, and as pixel agreement has them."""
+"""Truth of a study with outliers decided over all images: by hand, by a loop, and as in pixel agreement."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from kalos_core.consensus import TRUTH_METHODS, class_truth, estimate_truth, est
 from kalos_core.errors import InputError
 from kalos_core.pixels import LabelStack, MaskStack, pixel_agreement
 
-# On the first image cid marks half of what the others do; on the second, far larger one, it is dan who differs.
+# On the first image, cid marks half as much as the others; on the second, far larger one, dan differs.
 FIRST = {"ann": [[1, 1, 0]], "bob": [[1, 1, 0]], "cid": [[1, 0, 0]], "dan": [[1, 1, 0]]}
 SECOND = {name: [[1] * 8 + [0] * 8] for name in ("ann", "bob", "cid")} | {"dan": [[0] * 8 + [1] * 8]}
 
@@ -47,7 +47,7 @@ def test_the_vote_is_that_of_the_others():
 
 @st.composite
 def studies(draw):
-    """A few images of some of five raters each."""
+    """Draw a few images of some of five raters each."""
     rng = np.random.default_rng(draw(st.integers(0, 10_000)))
     images = []
     for _ in range(draw(st.integers(1, 4))):

@@ -1,4 +1,4 @@
-"""Estimated truth of pixels: hand-worked stacks, loops, and SimpleITK as witnesses; every degenerate stack answers."""
+"""Estimated truth of pixels: hand-worked stacks, loops, and SimpleITK; every degenerate stack gives a result."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from tests.consensus import naive
 
 
 def discs(raters, noise, seed=0, side=40):
-    """A disc that each rater sees a little differently, with specks."""
+    """Return a disc that each rater sees slightly differently, with specks."""
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[:side, :side]
     masks = []
@@ -63,7 +63,7 @@ def test_an_outlier_has_no_vote():
     two = [[[0, 1]], [[1, 0]]]
     assert vote_without_outliers(two).mask.tolist() == vote(two).mask.tolist()
     stack = {"ann": [[1, 1, 0]], "bob": [[1, 0, 0]], "cid": [[0, 0, 1]]}
-    found = vote_without_outliers(stack, ["bob", "eve"])  # those of a study
+    found = vote_without_outliers(stack, ["bob", "eve"])  # outliers of a study
     assert found.kept.tolist() == [True, False, True]
     assert found.mask.astype(int).tolist() == [[1, 1, 1]]
     with pytest.raises(InputError, match="outliers: expected not to list all raters ann, bob, cid"):
@@ -98,11 +98,11 @@ def test_staple_is_that_of_simpleitk(peer_package, raters, noise):
 
 
 def test_one_step_of_staple_by_hand():
-    # one pixel of both, two of each alone, three of nobody: weights 1, .5, .5, 0 and prior 3 / 8
+    # one pixel by both, two by each alone, three by none: weights 1, .5, .5, 0 and prior 3 / 8
     found = staple([[[1, 1, 1, 0, 0, 0, 0, 0]], [[1, 0, 0, 1, 1, 0, 0, 0]]], iterations=1)
     assert found.sensitivity == pytest.approx([2 / 3, 2 / 3])
     assert found.specificity == pytest.approx([4 / 5, 4 / 5])
-    # 3/8 * 4/9 against 5/8 * 1/25: what both marked is likely, and not certain beforehand
+    # 3/8 * 4/9 vs. 5/8 * 1/25: a pixel marked by both is likely, which was not certain before
     assert found.probability[0, 0] == pytest.approx(20 / 23)
     assert "not settled after 1 iteration" in found.note
 
@@ -113,7 +113,7 @@ def test_simple_by_hand():
     stack = [most, most, fewer, others]
     patterns = find_patterns(MaskStack.of(stack))
     assert dice(patterns, patterns.votes.mean(axis=1) >= 0.5).tolist() == pytest.approx([1, 1, 6 / 7, 0])
-    # .714 - .481 = .233: the fourth drops out; then 1, 1, .857: .952 - .082 = .870: the third; then nobody
+    # .714 - .481 = .233: the fourth is left out; then 1, 1, .857: .952 - .082 = .870: the third; then none
     found = simple(stack)
     assert found.kept.tolist() == [True, True, False, False]
     assert found.mask.astype(int).tolist() == most
@@ -133,7 +133,7 @@ def test_simple_is_that_of_a_loop_over_pixels(raters, seed, alpha):
 
 
 def two_who_see_more():
-    """Two raters who find all of a mask go a column further; the others miss a column of it each."""
+    """Return two raters who find all of a mask plus one column; the others each miss one of its columns."""
     stack = np.zeros((5, 7, 9), bool)
     stack[:2, 2:5, 2:7] = True
     for rater in (2, 3, 4):
@@ -154,7 +154,7 @@ def test_lsml_is_that_of_a_loop_over_the_whole_grid(masks, smoothness):
 
 
 def test_lsml_without_curvature_follows_the_likelihood():
-    # the silence of those who miss much says little: two of five are enough for the further column
+    # raters who miss much say little by not marking: two of five are enough for the further column
     stack = two_who_see_more()
     found = lsml(stack, smoothness=0)
     assert not vote(stack).mask[2:5, 6].any()
@@ -163,7 +163,7 @@ def test_lsml_without_curvature_follows_the_likelihood():
 
 
 EMPTY, FULL = np.zeros((3, 4, 4), bool), np.ones((3, 4, 4), bool)
-APART = np.eye(3, dtype=bool)[:, :, None]  # each rater a pixel of their own
+APART = np.eye(3, dtype=bool)[:, :, None]  # each rater marks a separate pixel
 HALVES = np.array([[[1, 1, 0, 0]], [[0, 0, 1, 1]]], bool)
 
 
@@ -185,7 +185,7 @@ def test_every_degenerate_stack_has_an_answer(method):
 
 
 def test_disjoint_raters_by_hand():
-    # two halves by two raters: p = q = 1/2 fits, so all pixels stay at one half, the prior: at least as likely as not
+    # two halves by two raters: p = q = 1/2 fits, so all pixels stay at the prior 1/2: at least as likely as not
     found = staple(HALVES)
     assert found.probability.tolist() == [[0.5] * 4]
     assert found.mask.all()

@@ -1,4 +1,4 @@
-"""Modified mAP as pycocotools has it: one rater's annotations as ground truth, another's as detections."""
+"""Modified mAP by pycocotools, with one rater's annotations as ground truth and another's as detections."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def coco_precision(
     kind: str = "box",
     limits: tuple[float, float] = (0, 1e10),
 ) -> np.ndarray:
-    """(T, K) average precision of each class; NaN where the ground truth has no annotation of it."""
+    """Return (T, K) average precision of each class; NaN if the ground truth has no annotation of it."""
     rows = np.arange(len(annotations))
     askable = annotations.assigned_per_annotation
     both = annotations.assigned[:, [truth, found]].all(axis=1)[annotations.image]
@@ -33,7 +33,7 @@ def coco_precision(
 
 
 def crowd_rows(annotations: Annotations, rater: int) -> np.ndarray:
-    """Rows of the crowd regions of a rater."""
+    """Return the rows of the crowd regions of a rater."""
     crowds = annotations.crowd_regions
     return np.zeros(0, int) if crowds is None else np.flatnonzero(crowds.rater == rater)
 
@@ -50,11 +50,11 @@ def evaluate(
     limits: tuple[float, float] = (0, 1e10),
     crowds: np.ndarray = np.zeros(0, int),  # noqa: B008
 ) -> np.ndarray:
-    """Rows `marks` of a table as ground truth and rows `detections` of another of the same vocabularies, with scores.
+    """Evaluate rows `marks` of a table as ground truth, and rows `detections` of another with the same vocabularies.
 
-    `crowds` are rows of the crowd regions of the first.
+    `crowds` are rows of the crowd regions of the first table.
 
-    Ids are counted from 1: pycocotools takes a match with annotation 0 for none.
+    Ids are counted from 1, because pycocotools treats a match with annotation 0 as none.
     """
     truth, found = (
         _coco(annotations, images, table, rows, kind)
@@ -105,7 +105,7 @@ def _coco(annotations: Annotations, images: np.ndarray, table: Annotations, rows
 
 
 def image_ids(annotations: Annotations) -> list[int]:
-    """The source's ids where they are numbers, else their places."""
+    """Return the source's ids if they are numbers, otherwise positions."""
     given = annotations.images.tolist()
     return given if all(isinstance(key, int) for key in given) else list(range(1, len(given) + 1))
 

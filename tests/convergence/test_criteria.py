@@ -1,4 +1,4 @@
-"""The check-list of exclusion criteria: what it says of tables made to fail it."""
+"""Checklist of exclusion criteria, on tables made to fail it."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from kalos_core import Annotations, InputError, check_convergence
 
 
 def table(images=10, second=10, copies=0, **more):
-    """Ann on all images; bob on the first `second`, on the first `copies` of them exactly as ann."""
+    """Return ann on all images, and bob on the first `second`, with identical annotations on the first `copies`."""
     given = [(image, "ann", 10) for image in range(images)]
     given += [(image, "bob", 10 if image < copies else 9) for image in range(second)]
     rows = [{"image": image, "rater": r, "category": "cat", "box": [0, 0, 10, height]} for image, r, height in given]

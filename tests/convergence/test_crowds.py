@@ -1,4 +1,4 @@
-"""Crowd regions are ignored regions: by hand, and to 1e-12 what pycocotools says."""
+"""Crowd regions are ignored regions: by hand, and equal to pycocotools to 1e-12."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ CAT = {"image": 1, "category": "cat"}
 
 
 def with_crowds(annotations, chosen):
-    """The table with some of its annotations as crowd regions instead."""
+    """Return the table with some of its annotations as crowd regions."""
     return replace(
         annotations.select(rows=~chosen), crowd_regions=annotations.select(rows=chosen) if chosen.any() else None
     )
@@ -31,15 +31,15 @@ def boxes(rater, *starts, width=10):
 
 
 def test_by_hand():
-    # ann: one cat, and a crowd from 100 to 200; bob: a cat in the crowd, which comes first, and ann's
+    # ann: one cat, and a crowd from 100 to 200; bob: first a cat in the crowd, then ann's cat
     rows = [{**CAT, "rater": rater, "box": [x, 0, 10, 10]} for rater, x in (("ann", 0), ("bob", 150), ("bob", 0))]
     table = Annotations.from_rows(rows)
     assert modified_map(table).directions[0, 0, 1] == 0.5  # precision 1/2 at every recall
     regions = boxes("ann", 100, width=100)
     crowded = replace(table, crowd_regions=regions)
-    assert modified_map(crowded).directions[0, 0, 1] == 1.0  # what lies in the crowd counts for nothing
+    assert modified_map(crowded).directions[0, 0, 1] == 1.0  # annotations in the crowd do not count
     assert modified_map(crowded).directions[0, 1, 0] == modified_map(table).directions[0, 1, 0]  # bob has no crowd
-    # half of a box of bob's lies in the crowd: ignored up to a threshold of one half
+    # half of one of bob's boxes is in the crowd: ignored up to a threshold of one half
     half = replace(table, crowd_regions=boxes("ann", 155, width=100))
     result = modified_map(half, thresholds=(0.5, 0.55))
     assert result.directions[:, 0, 1].tolist() == [1.0, 0.5]
@@ -95,7 +95,7 @@ def test_predictions_equal_to_pycocotools(annotations, data):
 
 
 def test_a_crowd_of_pixels_under_exact_polygons():
-    # a crowd as COCO has it, a mask, and polygons that are compared by exact areas: 6 of 8 columns lie in it
+    # a crowd as in COCO, a mask, and polygons compared by exact areas: 6 of 8 columns are in it
     pixels = np.zeros((10, 20), bool)
     pixels[:, :8] = True
     region = Annotations.from_rows([{**CAT, "rater": "ann", "mask": pixels}])
@@ -109,7 +109,7 @@ def test_a_crowd_of_pixels_under_exact_polygons():
     mask = rasterise(found.shapes["polygon"], np.array([[20, 10]])).rle(0)
     drawn = Annotations.from_rows([{**CAT, "rater": "bob", "mask": mask}])
     assert crowd_overlaps(region, drawn, "mask_iou", "mask", 0.5).share.tolist() == [0.75]
-    # of other kinds, and where the region is a box only, the boxes are compared
+    # for other kinds, and for regions with only a box, boxes are compared
     assert crowd_overlaps(boxes("ann", 0, width=8), found, "polygon_iou", "polygon", 0.5).share.tolist() == [0.75]
     assert crowd_overlaps(region, found, "oks", "keypoints", 0.5).share.tolist() == [0.75]
     assert len(crowd_overlaps(region, found, "oks", "keypoints", 0.8)) == 0

@@ -1,4 +1,4 @@
-"""Label convergence: every replicate is modified mAP and alpha of its images; the line; what cannot be computed."""
+"""Label convergence: every replicate is modified mAP and alpha of its images; the regression line; errors."""
 
 import math
 from dataclasses import replace
@@ -17,7 +17,7 @@ SAME = {"rtol": 0, "atol": 1e-12}
 
 
 def noisy(images=40, raters=("ann", "bob"), seed=0, **more):
-    """Each rater sees four of five objects, a little displaced."""
+    """Return raters who each see four of five objects, slightly displaced."""
     rng = np.random.default_rng(seed)
     rows = []
     for image in range(images):
@@ -119,7 +119,7 @@ def test_three_raters_are_inferred_with_a_line_of_ones_own():
     expected = two.fitted.slope * result.alpha + two.fitted.intercept
     np.testing.assert_allclose(result.convergence.replicates, expected.mean(axis=1), **SAME)
     assert "from alpha of all raters, KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_soft), with fit" in result.route
-    # raters who err alike: the pairs, measured, are near what alpha says
+    # raters with the same errors: measured pairs are close to the value from alpha
     assert result.measured.mean == pytest.approx(result.convergence.mean, abs=0.05)
     assert result.summary()["is_convergence"].tolist() == [False, True, False]
     assert result.replicates.how.startswith("inferred from alpha with a given line; every two of 3 raters reach ")
@@ -201,7 +201,7 @@ def test_halves_are_what_their_images_alone_give():
     assert low < result.whole_convergence < high
 
 
-# ---- the whole set, and how it depends on size ----
+# ---- whole set, and dependence on size ----
 
 
 def test_the_whole_set_leads(lvis, of_lvis):

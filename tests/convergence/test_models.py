@@ -1,4 +1,4 @@
-"""What users type of their models: names with mAP, and what is said of anything else."""
+"""Parsing of models that users enter: names with mAP, and errors for anything else."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Modified mAP: by hand, and to 1e-12 what pycocotools says."""
+"""Modified mAP: by hand, and equal to pycocotools to 1e-12."""
 
 from dataclasses import replace
 from itertools import permutations
@@ -23,7 +23,7 @@ SAME = {"rtol": 0, "atol": 1e-12}
 
 
 def boxes(*marks, **more):
-    """Annotations as (image, rater, class, x, width); all 10 high."""
+    """Return annotations given as (image, rater, class, x, width), all with height 10."""
     rows = [
         {"id": place, "image": image, "rater": rater, "category": name, "box": [x, 0, width, 10]}
         for place, (image, rater, name, x, width) in enumerate(marks)
@@ -32,7 +32,7 @@ def boxes(*marks, **more):
 
 
 def in_pixels(annotations):
-    """The same table with the size of its images, and with its polygons as masks."""
+    """Return the same table with image sizes, and polygons as masks."""
     size = np.full((len(annotations.images), 2), 16.0)
     shapes = dict(annotations.shapes)
     if len(annotations):
@@ -41,7 +41,7 @@ def in_pixels(annotations):
 
 
 def check(annotations, kind="box", thresholds=COARSE, size="all"):
-    """Every direction and every class against pycocotools."""
+    """Compare every direction and every class with pycocotools."""
     result = modified_map(annotations, MEASURES[kind], thresholds, size=size)
     raters = len(annotations.raters)
     expected = np.full((len(thresholds), raters, raters), np.nan)
@@ -58,7 +58,7 @@ def check(annotations, kind="box", thresholds=COARSE, size="all"):
 
 
 def test_by_hand():
-    # ann and bob have one cat, bob a dog besides: a class that only the detections have does not count
+    # ann and bob have one cat, bob also a dog: a class that only the detections have does not count
     marks = boxes((1, "ann", "cat", 0, 10), (1, "bob", "cat", 0, 10), (1, "bob", "dog", 50, 10))
     result = check(marks)
     assert result.directions[0].round(3).tolist()[0][1] == 1.0
@@ -76,7 +76,7 @@ def test_by_hand():
 
 
 def a_comparable(annotations):
-    """Whether there is an annotation on an image and of a class that its rater and another are assigned to."""
+    """Return whether an annotation is on an image and of a class that its rater and another are assigned to."""
     assigned = annotations.assigned_per_annotation
     own = assigned[np.arange(len(annotations)), annotations.rater]
     return bool((own & (assigned.sum(axis=1) > 1)).any())
@@ -113,7 +113,7 @@ def test_sizes_of_coco_and_of_crowd_regions(size, kind):
     crowded = replace(annotations.select(rows=~chosen), crowd_regions=annotations.select(rows=chosen))
     result = check(crowded, kind, (0.3, 0.6), size)
     without = modified_map(replace(crowded, crowd_regions=None), MEASURES[kind], (0.3, 0.6), size=size)
-    assert result.mean != without.mean or size == "large"  # none of the large regions holds a detection
+    assert result.mean != without.mean or size == "large"  # none of the large regions contains a detection
 
 
 def test_at_most_a_thousand_detections_of_an_image_and_class():
@@ -148,7 +148,7 @@ def test_lvis_boxes(lvis):
 @pytest.mark.parametrize("kind", first(["box", "polygon"]))
 def test_part_of_lvis(lvis, kind):
     part = lvis.select(images=np.arange(25))
-    used = np.unique(part.category)  # pycocotools walks every class of every image
+    used = np.unique(part.category)  # pycocotools iterates over every class of every image
     part = replace(part, category=np.searchsorted(used, part.category), categories=part.categories[used])
     assert 0.6 < check(part, kind, THRESHOLDS).mean < 0.8
 
@@ -178,7 +178,7 @@ def test_joint_by_hand():
 
 
 def joint_by_loop(annotations, truth, found, threshold):
-    """Mean over the classes of the ground truth of precision up to recall, pairs taken by descending similarity."""
+    """Compute mean precision up to each recall over the classes of the ground truth, with pairs by similarity."""
     boxes_of, aps = annotations.shapes["box"], []
     for name in np.unique(annotations.category[annotations.rater == truth]):
         own, other = (np.flatnonzero((annotations.rater == r) & (annotations.category == name)) for r in (truth, found))
@@ -210,7 +210,7 @@ def test_joint_equal_to_a_loop(seed):
         for image, code, xy, wh in [(int(rng.integers(3)), int(rng.integers(2)), rng.random(2), rng.random(2))]
     ]
     annotations = Annotations.from_rows(rows)
-    # pairs below the floor cannot take an annotation from one above it, so the least threshold changes nothing
+    # pairs below the floor cannot displace one above it, so the lowest threshold changes nothing
     result = modified_map(annotations, thresholds=(0.1, 0.3, 0.5), ties="joint")
     for level, threshold in enumerate(result.thresholds):
         for truth, found in ((0, 1), (1, 0)):
@@ -258,7 +258,7 @@ def test_pairs_are_reused():
 
 
 def strangers(common_image=False):
-    """Two raters without a common image, or with one but without a common class."""
+    """Return two raters without a common image, or with one but without a common class."""
     marks = [(0, "ann", "cat", 0, 9), (0 if common_image else 1, "bob", "dog", 0, 9)]
     asked = None if common_image else {0: ["ann"], 1: ["bob"]}
     return boxes(*marks, assigned=asked, assigned_categories={"ann": ["cat"], "bob": ["dog"]})

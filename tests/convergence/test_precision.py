@@ -12,7 +12,7 @@ from kalos_core.convergence.precision import average_precision
 
 
 def by_loop(hits, counts, positives):
-    """At each recall point the best precision at that recall or beyond, as the definition says."""
+    """Return the best precision at each recall point or beyond, as in the definition."""
     points, found, taken = [], 0, 0
     for hit, counted in zip(hits, counts, strict=True):
         found, taken = found + (hit and counted), taken + counted
@@ -44,11 +44,11 @@ def test_equal_to_a_loop(drawn, all_count, at_once):
     flags = np.array([flag for flags, _ in drawn for flag in flags], bool).reshape(-1, 2)
     hit = np.stack([flags[:, 0], flags[:, 0] & (np.arange(len(flags)) % 2 == 0)])
     counts = np.ones_like(hit) if all_count else np.stack([flags[:, 1]] * 2)
-    # an annotation is found once at most
+    # an annotation is matched at most once
     positives = np.array(
         [max(marks, (hit[0] & counts[0])[group == number].sum()) for number, (_, marks) in enumerate(drawn)]
     )
-    with patch.multiple(precision, AT_ONCE=at_once, BATCHES_A_THREAD=1):  # some groups at a time, by threads
+    with patch.multiple(precision, AT_ONCE=at_once, BATCHES_A_THREAD=1):  # blocks of groups, in threads
         found = average_precision(group, hit, None if all_count else counts, positives)
     expected = [
         [
@@ -62,7 +62,7 @@ def test_equal_to_a_loop(drawn, all_count, at_once):
 
 @pytest.mark.parametrize("most", [7, 1_000, 30_003])
 def test_quotients_that_hardly_differ(most):
-    """The best from each hit on, of precisions that are neighbours of one number: the largest to the last bit."""
+    """The maximum from each hit on, for precisions that are adjacent floats: identical to the last bit."""
     rng = np.random.default_rng(most)
     hit = np.diff(np.rint(np.arange(most + 1) * np.sqrt(0.5)) + rng.integers(0, 2, most + 1), prepend=0) > 0
     k, n = np.cumsum(hit), np.arange(1, len(hit) + 1)

@@ -1,4 +1,4 @@
-"""mAP of a model under each rater: by hand, and to 1e-12 what pycocotools says."""
+"""mAP of a model for each rater: by hand, and equal to pycocotools to 1e-12."""
 
 from dataclasses import replace
 
@@ -18,9 +18,9 @@ def model(*marks):
 def test_by_hand():
     truth = Annotations.from_rows([{**CAT, "rater": "ann", "box": [0, 0, 10, 10]}])
     found = model({**CAT, "box": [0, 0, 10, 10]}, {**CAT, "box": [50, 0, 10, 10]})
-    assert map_of_predictions(truth, found, [0.9, 0.6]).mean == 1  # the hit is the surer
+    assert map_of_predictions(truth, found, [0.9, 0.6]).mean == 1  # the hit has the higher score
     assert map_of_predictions(truth, found, [0.6, 0.9]).mean == 0.5
-    assert map_of_predictions(truth, found, [0.6, 0.6]).mean == 1  # as they come
+    assert map_of_predictions(truth, found, [0.6, 0.6]).mean == 1  # in the given order
 
 
 def test_a_rater_with_equal_scores_is_modified_map(lvis):

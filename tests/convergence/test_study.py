@@ -1,4 +1,4 @@
-"""Label convergence of tags, models against it, and what of all this holds at some thresholds."""
+"""Label convergence of tags, models vs. convergence, and claims at several thresholds."""
 
 import numpy as np
 import pytest

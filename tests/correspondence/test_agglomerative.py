@@ -1,4 +1,4 @@
-"""Complete linkage: by hand, against scipy and against the peer."""
+"""Complete linkage: by hand, vs. scipy and vs. the peer."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tests.strategies import partition
 
 every_cost = pytest.mark.parametrize("cost", COSTS)
 FAR = 9.0
-"""Stands for the cost of a pair that may not be joined."""
+"""Cost of a pair that must not be joined."""
 
 
 def units(annotations, cost="soft", threshold=0.5):
@@ -46,7 +46,7 @@ def test_scipys_complete_linkage_without_ties(cost, seed, threshold):
     apart = np.full((len(annotations), len(annotations)), FAR)
     np.fill_diagonal(apart, 0)
     for price, a, b in in_strict_order(annotations, pairs, cost):
-        apart[a, b] = apart[b, a] = price + 3  # a distance is positive
+        apart[a, b] = apart[b, a] = price + 3  # distances are positive
     expected = fcluster(linkage(squareform(apart), "complete"), FAR - 1, "distance")
     unit_of = correspond(annotations, pairs, threshold, "ahc", cost)
     assert partition(annotations, unit_of) == partition(annotations, expected)
@@ -64,6 +64,6 @@ def test_the_peer_without_ties(peer_package, raters, seed):
 
 
 def test_two_classes_are_joined_under_the_soft_cost_too():
-    # the peer's cut is that of a pair of one class, -1.5, which equal boxes of two classes, at -1, do not reach
+    # the peer's cutoff is that of a pair of one class, -1.5; equal boxes of two classes, at -1, do not reach it
     annotations = table(("ann", "cat", 0, 1), ("bob", "dog", 0, 1))
     assert agreement(annotations, solver="ahc", bootstrap=0).units.values.tolist() == [[0, 1]]

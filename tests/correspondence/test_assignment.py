@@ -1,4 +1,4 @@
-"""Exact assignments, against all assignments there are and against scipy."""
+"""Exact assignments vs. all possible assignments, and vs. scipy."""
 
 import numpy as np
 import pytest
@@ -12,14 +12,14 @@ from tests.correspondence.witnesses import first_best
 costs = st.one_of(
     st.integers(-3, 0).map(float),  # many ties
     st.floats(-2, 0, allow_subnormal=True),
-    st.floats(-2, -0.5).map(lambda value: -1.0 - value / 2**40),  # which differ in their last digits
-    st.sampled_from([-1.0, -0.5, *(-k * 2.0**-70 for k in range(4))]),  # sums of more digits than a machine word has
+    st.floats(-2, -0.5).map(lambda value: -1.0 - value / 2**40),  # differ in the last digits
+    st.sampled_from([-1.0, -0.5, *(-k * 2.0**-70 for k in range(4))]),  # sums need more digits than a machine word
 )
 
 
 @st.composite
 def problems(draw, places=5):
-    """Pairs of up to that many places on either side, in the order of their costs."""
+    """Draw pairs of up to `places` nodes on either side, in the order of their costs."""
     chosen = draw(st.lists(st.tuples(*[st.integers(0, places - 1)] * 2), max_size=12, unique=True))
     cost = sorted(draw(st.lists(costs, min_size=len(chosen), max_size=len(chosen))))
     left, right = np.array(chosen, np.intp).reshape(-1, 2).T
@@ -45,7 +45,7 @@ def test_the_least_cost_as_scipy_finds_it(rows, columns, digits):
 
 @pytest.mark.parametrize("size", [2, 5, 30])
 def test_where_all_cost_the_same_the_order_decides(size):
-    # every assignment is the best: the first holds the first pair, then the first that is still free, ...
+    # every assignment is optimal: the first contains the first pair, then the first that is still free, ...
     rng = np.random.default_rng(size)
     left, right = np.unravel_index(rng.permutation(size * size), (size, size))
     chosen = best_assignment(left, right, np.full(size * size, -0.7))
@@ -58,7 +58,7 @@ def test_where_all_cost_the_same_the_order_decides(size):
 
 def test_one_pair_is_given_up_for_two_by_hand():
     #   0 -- 0   -.9      0 -- 1   -.2
-    #   1 -- 0   -.1      2 -- 3   -.5   stands apart
+    #   1 -- 0   -.1      2 -- 3   -.5   separate
     left, right = np.array([0, 2, 0, 1]), np.array([0, 3, 1, 0])
     assert best_assignment(left, right, np.array([-0.9, -0.5, -0.2, -0.1])).tolist() == [False, True, True, True]
 

@@ -1,4 +1,4 @@
-"""Properties of SOLVERS x COSTS (order: `tests/test_laws.py`), by hand, and against one annotation at a time."""
+"""Properties of SOLVERS x COSTS (for order see `tests/test_laws.py`), by hand, and vs. one annotation at a time."""
 
 from dataclasses import replace
 from itertools import product
@@ -15,7 +15,7 @@ from tests.correspondence.witnesses import ONE_BY_ONE, alike, crowd, table
 from tests.strategies import partition, reordered, tables
 from tests.tiers import first, pairwise
 
-every_solver = pytest.mark.parametrize("solver", usable_solvers())  # without its library, mgm is tested nowhere
+every_solver = pytest.mark.parametrize("solver", usable_solvers())  # mgm is tested only if its library is installed
 every_cost = pytest.mark.parametrize("cost", COSTS)
 every_way = pytest.mark.parametrize(
     ("solver", "cost", "similarity"), pairwise(usable_solvers(), list(COSTS), ["box_iou", "polygon_iou"])
@@ -38,12 +38,12 @@ def test_a_partition_within_images_with_one_annotation_a_rater(solver, cost, sim
         assert len(set(annotations.image[rows])) == 1
         assert len(set(annotations.rater[rows])) == len(rows)
         first.append(rows[0])
-    assert first == sorted(first, key=lambda row: (annotations.image[row], row))  # how units are numbered
+    assert first == sorted(first, key=lambda row: (annotations.image[row], row))  # numbering of units
 
 
 @every_way
 def test_the_same_units_in_any_order_of_identical_annotations(solver, cost, similarity):
-    # five raters, each three times the same annotation of one of two classes: nothing but names and ids can decide
+    # five raters, each with the same annotation of one of two classes three times: only names and ids can decide
     rows = [
         {"image": 1, "rater": rater, "category": "cat" if copy else "dog", "polygon": [[0, 0, 4, 0, 4, 4, 0, 4]]}
         for rater in "abcde"
@@ -88,7 +88,7 @@ def test_a_crowd_has_the_same_units_in_any_order(solver, cost, raters, marks, st
         ("greedy", "neg", 0.679935, 0.637584),
         ("shm_by_name", "soft", 0.688879, 0.648286),
         ("shm_by_name", "neg", 0.679026, 0.635151),
-        ("shm", "neg", 0.679026, 0.635151),  # of two raters either may be first
+        ("shm", "neg", 0.679026, 0.635151),  # with two raters, either may be first
         ("ahc", "neg", 0.679935, 0.637584),
     ],
 )
@@ -127,7 +127,7 @@ def test_whole_arrays_at_once_equal_one_annotation_after_the_other(solver, cost,
 @pytest.mark.parametrize("step", [0.0, 0.5])
 @pytest.mark.parametrize("counts", first([(4, 6, 3), (9, 9), (12, 5), (3, 3, 3, 3)], 2))
 def test_what_lies_on_each_other_equals_one_annotation_after_the_other(monkeypatch, solver, cost, step, counts):
-    monkeypatch.setattr(agglomerative, "MANY", 2)  # chains, which so few annotations would not need
+    monkeypatch.setattr(agglomerative, "MANY", 2)  # use chains even for few annotations
     rng = np.random.default_rng(sum(counts))
     rows = [{"image": 3, "rater": "a", "category": "cat", "box": [0, 0, 9, 9]}]
     for image, (rater, count) in product((1, 2), zip("abcd", counts, strict=False)):
@@ -145,7 +145,7 @@ def test_what_lies_on_each_other_equals_one_annotation_after_the_other(monkeypat
 @every_cost
 @pytest.mark.parametrize("raters", [2, 64, 65, 130])
 def test_any_number_of_raters(solver, cost, raters):
-    # two places, all raters annotate both, the last one only the first: 64 raters fill one word of bits
+    # two positions; all raters annotate both, the last only the first: 64 raters fill one word of bits
     rng = np.random.default_rng(raters)
     rows = [
         {"image": 1, "rater": f"r{r:03}", "category": "cat", "box": [100 * place, rng.random(), 20, 20 + rng.random()]}
@@ -169,7 +169,7 @@ def test_exact_ties_among_many_raters(solver, cost, seed, threshold):
 
 
 def units_by_hand(annotations, solver, cost="soft", threshold=0.5):
-    """Units of two and more, as tuples of ids, which count from 1."""
+    """Return units of two or more, as tuples of ids, which count from 1."""
     units = partition(annotations, solve(annotations, "box_iou", threshold, solver, cost))
     return {tuple(sorted(ids)) for ids in units if len(ids) > 1}
 
@@ -188,7 +188,7 @@ def test_nothing_below_the_threshold_starts_a_unit(solver, cost):
     annotations = table(("ann", "cat", 0, 10), ("bob", "cat", 6, 10))  # 4 / 16
     assert units_by_hand(annotations, solver, cost) == set()
     assert units_by_hand(annotations, solver, cost, 0.25) == {(1, 2)}
-    annotations = table(("ann", "cat", 0, 10), ("bob", "dog", 0, 9), ("cid", "cat", 0, 8))  # of any classes
+    annotations = table(("ann", "cat", 0, 10), ("bob", "dog", 0, 9), ("cid", "cat", 0, 8))  # of any class
     assert units_by_hand(annotations, solver, cost) == {(1, 2, 3)}
 
 
@@ -226,10 +226,10 @@ def test_pairs_from_a_lower_floor_give_the_same_units(annotations):
 
 
 def test_ids_of_two_raters_one_after_the_other_as_numpys_text():
-    """On such ids NumPy's own sorting ends the process."""
+    """NumPy's own sorting of such ids crashes the process."""
     ids = [f"{key:024x}" for key in [*range(0, 1000, 2), *range(1, 1000, 2)]]
     annotations = replace(table(*[("ann", "cat", 0, 9)] * len(ids)), id=np.array(ids, dtype=np.dtypes.StringDType()))
-    expected = np.argsort(np.argsort(np.array(ids)))  # fixed length: another sort
+    expected = np.argsort(np.argsort(np.array(ids)))  # fixed length uses another sort
     np.testing.assert_array_equal(rank_rows(annotations, np.arange(len(ids)), "box"), expected)
 
 

@@ -1,4 +1,4 @@
-"""Multi-graph matching through its optional library, and without it."""
+"""Multi-graph matching with and without its optional library."""
 
 import subprocess
 import sys

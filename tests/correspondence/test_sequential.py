@@ -1,4 +1,4 @@
-"""Sequential Hungarian matching: who is matched with whom, by hand and against the peer."""
+"""Sequential Hungarian matching: who is matched with whom, by hand and vs. the peer."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ def units(annotations, cost="soft", threshold=0.5, solver="shm"):
 @pytest.mark.parametrize(("name", "by_name"), [("ann", {(1, 3)}), ("zoe", {(1, 2, 3)})])
 def test_raters_join_by_overlap_or_by_name(cost, name, by_name):
     #   1   7.........17          1-3 .54, 2-3 .90, 1-2 .48
-    #   2 bob 10.5......20.5      By name ann stands first: cid is matched with her, and bob stays alone.
+    #   2 bob 10.5......20.5      By name ann is first: cid is matched with her, and bob stays alone.
     #   3 cid 10.......20         Called zoe, she comes last, to the unit of bob and cid; by overlap in any case:
     #                             1.44 of cid, .90 of bob, .54 of her.
     annotations = table((name, "cat", 7, 10), ("bob", "cat", 10.5, 10), ("cid", "cat", 10, 10))
@@ -52,7 +52,7 @@ def test_a_unit_that_the_new_rater_joined_is_not_free(cost):
 
 
 def square(left_top, right_bottom, left_bottom, right_top):
-    """ann's annotations 1 (cat) and 2 (dog), bob's 3 (cat) and 4 (dog); similarities of 1-3, 2-4, 1-4 and 2-3."""
+    """Return ann's annotations 1 (cat) and 2 (dog), bob's 3 (cat) and 4 (dog); similarities of 1-3, 2-4, 1-4, 2-3."""
     annotations = table(*[(name, kind, x, 10) for name in ("ann", "bob") for kind, x in (("cat", 0), ("dog", 50))])
     similarity = np.array([left_top, right_bottom, left_bottom, right_top])
     return annotations, Pairs(np.array([0, 1, 0, 1]), np.array([2, 3, 3, 2]), similarity, "box_iou", 0.1)
@@ -60,13 +60,13 @@ def square(left_top, right_bottom, left_bottom, right_top):
 
 @pytest.mark.parametrize(("cost", "expected"), [("soft", [0, 1, 0, 1]), ("neg", [0, 1, 1, 0])])
 def test_of_as_many_pairs_the_cheaper(cost, expected):
-    # the classes agree in 1-3 and 2-4: 3.2 against 1.5 under soft, 1.2 against 1.5 under neg
+    # the classes agree in 1-3 and 2-4: 3.2 vs. 1.5 for soft, 1.2 vs. 1.5 for neg
     annotations, pairs = square(0.6, 0.6, 0.9, 0.6)
     assert correspond(annotations, pairs, 0.1, "shm", cost).tolist() == expected
 
 
 def test_sums_are_not_rounded():
-    # as floating-point numbers both sums are 1.25; 0.5 - 2^-54 is less than 0.5 all the same
+    # as floats, both sums are 1.25; but 0.5 - 2^-54 is less than 0.5
     annotations, pairs = square(0.75, 0.5 - 2**-54, 0.625, 0.625)
     assert 0.75 + (0.5 - 2**-54) == 0.625 + 0.625
     assert correspond(annotations, pairs, 0.1, "shm", "neg").tolist() == [0, 1, 1, 0]

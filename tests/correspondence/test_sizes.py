@@ -1,4 +1,4 @@
-"""How large units are, and whether solvers of another kind give others."""
+"""Sizes of units, and whether other kinds of solvers give different units."""
 
 from itertools import product
 
@@ -16,7 +16,7 @@ def boxes(*starts):
 
 
 def crowd(raters, spread, images=4, objects=8, seed=0):
-    """So many raters who each annotate each object, off by a share of its size."""
+    """Return this many raters who annotate each object, off by a share of its size."""
     rng = np.random.default_rng(seed)
     rows = []
     for image, number, rater in product(range(images), range(objects), range(raters)):
@@ -30,7 +30,7 @@ def test_by_hand():
     greedy, ahc = (agreement(boxes(0, 3, 6), solver=solver).unit_sizes for solver in ("greedy", "ahc"))
     assert (greedy.annotations_per_unit, greedy.raters_per_unit) == (3, 3)
     assert (greedy.open_share, greedy.cut_share) == (1, 0)
-    # ahc: a pair and a single one, which it keeps apart from its neighbour
+    # ahc: a pair and a single, which it separates from its neighbour
     assert (ahc.annotations_per_unit, ahc.raters_per_unit, ahc.open_share, ahc.cut_share) == (1.5, 3, 0, 0.5)
     together = agreement(boxes(0, 1, 2)).unit_sizes
     assert (together.open_share, together.cut_share, together.note) == (0, 0, "")

@@ -1,4 +1,4 @@
-"""The solvers as the paper has them, one annotation after the other; and tables to try them on."""
+"""Reference solvers as in the paper, one annotation at a time; and tables for testing them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Candidate = tuple[float, int, int]  # cost, row, row
 
 
 def in_strict_order(annotations: Annotations, pairs: Pairs, cost: str) -> list[Candidate]:
-    """Candidates by cost, similarity, and then geometry, class, rater and id of both annotations."""
+    """Return candidates by cost, similarity, and then geometry, class, rater and id of both annotations."""
 
     def rank(row):
         if pairs.kind == "box":
@@ -39,12 +39,12 @@ def in_strict_order(annotations: Annotations, pairs: Pairs, cost: str) -> list[C
 
 
 def as_ids(annotations: Annotations, members: Iterable[Iterable[int]]) -> set[frozenset]:
-    """Units as rows -> as ids."""
+    """Convert units from rows to ids."""
     return {frozenset(annotations.id[sorted(rows)].tolist()) for rows in members}
 
 
 def greedy_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[frozenset]:
-    """Down the list, joining two clusters that share no rater."""
+    """Process the list in order, joining two clusters that share no rater."""
     members = {row: {row} for row in range(len(annotations))}
     cluster = {row: row for row in members}
     for _, a, b in in_strict_order(annotations, pairs, cost):
@@ -58,7 +58,7 @@ def greedy_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[
 
 
 def ahc_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[frozenset]:
-    """Join the two clusters whose worst cross pair stands first, until no two have all cross pairs."""
+    """Join the two clusters whose worst cross pair is first, until no two have all cross pairs."""
     place = {frozenset(line[1:]): k for k, line in enumerate(in_strict_order(annotations, pairs, cost))}
     clusters = [(row,) for row in range(len(annotations))]
     while True:
@@ -75,11 +75,11 @@ def ahc_one_by_one(annotations: Annotations, pairs: Pairs, cost: str) -> set[fro
 
 
 def best_value(pairs: list[Candidate]) -> tuple[int, Fraction]:
-    """Minus how many pairs that share no annotation can be chosen at most, and their least cost; nothing is rounded."""
+    """Return minus the maximum number of disjoint pairs, and their minimum cost, without rounding."""
     of_first: dict[int, list[tuple[int, Fraction]]] = {}
     for price, a, b in pairs:
         of_first.setdefault(a, []).append((b, Fraction(price)))
-    reached: dict[frozenset[int], tuple[int, Fraction]] = {frozenset(): (0, Fraction(0))}  # taken of the others -> best
+    reached: dict[frozenset[int], tuple[int, Fraction]] = {frozenset(): (0, Fraction(0))}  # used -> best
     for choices in of_first.values():
         before = dict(reached)
         for taken, (count, total) in before.items():
@@ -91,13 +91,13 @@ def best_value(pairs: list[Candidate]) -> tuple[int, Fraction]:
 
 
 def first_best(pairs: list[Candidate]) -> list[Candidate]:
-    """Of all assignments: the most pairs, the least cost, the first in the order given."""
+    """Return the best of all assignments: most pairs, lowest cost, first in the given order."""
     best, chosen, open_ = best_value(pairs), [], pairs
     while open_:
         line, *rest = open_
         free = [other for other in rest if line[1] not in other[1:] and line[2] not in other[1:]]
         count, total = best_value(free)
-        if (count - 1, total + Fraction(line[0])) == best:  # some best one holds it
+        if (count - 1, total + Fraction(line[0])) == best:  # some optimal assignment contains it
             chosen.append(line)
             best, open_ = (count, total), free
         else:
@@ -106,12 +106,12 @@ def first_best(pairs: list[Candidate]) -> list[Candidate]:
 
 
 def by_name(annotations: Annotations, *_: object) -> list[str]:
-    """All raters, as the peer takes them."""
+    """Return all raters, in the order of the peer."""
     return sorted(annotations.raters)
 
 
 def by_overlap(annotations: Annotations, pairs: Pairs, cost: str, image: int) -> list[str]:
-    """Those of an image: the greatest sum of similarities first, of equal sums by what they annotated."""
+    """Return the raters of an image by descending sum of similarities, ties by what they annotated."""
     names, inside = annotations.raters[annotations.rater], annotations.image == image
     sums = dict.fromkeys(sorted(set(names[inside])), 0.0)
     similarity = {(a, b): s for a, b, s in zip(pairs.left, pairs.right, pairs.similarity.tolist(), strict=True)}
@@ -120,7 +120,7 @@ def by_overlap(annotations: Annotations, pairs: Pairs, cost: str, image: int) ->
             sums[names[row]] += similarity[a, b]
     tied = [name for name, value in sums.items() if value and list(sums.values()).count(value) > 1]
     rows = np.flatnonzero(inside & np.isin(names, tied))
-    content = dict.fromkeys(sums, 0)  # any number will do that says what they annotated, and not who they are
+    content = dict.fromkeys(sums, 0)  # any number that identifies what they annotated, but not the rater
     numbers = rank_contents(annotations, rows, pairs.kind).tolist() if len(rows) else []
     for row, number in zip(rows, numbers, strict=True):
         content[names[row]] += number
@@ -128,7 +128,7 @@ def by_overlap(annotations: Annotations, pairs: Pairs, cost: str, image: int) ->
 
 
 def shm_one_by_one(annotations: Annotations, pairs: Pairs, cost: str, turns: Callable = by_overlap) -> set[frozenset]:
-    """One rater after the other, each against the free units of every one before, trying all assignments."""
+    """Match one rater after another with the free units of every earlier one, trying all assignments."""
     candidates = in_strict_order(annotations, pairs, cost)
     names = annotations.raters[annotations.rater]
     unit_of: dict[int, set[int]] = {row: {row} for row in range(len(annotations))}
@@ -147,7 +147,7 @@ def shm_one_by_one(annotations: Annotations, pairs: Pairs, cost: str, turns: Cal
 
 
 def best_cliques(annotations: Annotations, pairs: Pairs, cost: str) -> float:
-    """The least sum of costs over all partitions in which every two annotations of a unit are a candidate."""
+    """Return the minimum sum of costs over all partitions in which every two annotations of a unit are a candidate."""
     price = {frozenset((a, b)): c for c, a, b in in_strict_order(annotations, pairs, cost)}
 
     def least(row: int, cliques: list[list[int]]) -> float:
@@ -164,13 +164,13 @@ def best_cliques(annotations: Annotations, pairs: Pairs, cost: str) -> float:
 
 
 def total_cost(annotations: Annotations, pairs: Pairs, cost: str, unit_of: np.ndarray) -> float:
-    """The sum of costs over all pairs within units."""
+    """Return the sum of costs over all pairs within units."""
     return sum(c for c, a, b in in_strict_order(annotations, pairs, cost) if unit_of[a] == unit_of[b])
 
 
 def by_peer(match: Callable, annotations: Annotations, pairs: Pairs, cost: str) -> set[frozenset]:
-    """The units of a solver of the public `kalos` package, of one image."""
-    # whole numbers as raters: the peer walks a set of them, which is in ascending order then
+    """Return the units of a solver of the public `kalos` package, in one image."""
+    # raters as whole numbers: the peer iterates over a set of them, which is then in ascending order
     marks = [
         {"id": int(key), "rater_id": int(rater), "category_id": int(category)}
         for key, rater, category in zip(annotations.id, annotations.rater, annotations.category, strict=True)
@@ -190,7 +190,7 @@ def by_peer(match: Callable, annotations: Annotations, pairs: Pairs, cost: str) 
 
 
 def alike(annotations: Annotations, unit_of: np.ndarray) -> Counter:
-    """The units, of annotations told apart by all but their ids."""
+    """Return the units, with annotations identified by everything except their ids."""
     images, raters = annotations.images[annotations.image], annotations.raters[annotations.rater]
     classes, corners = annotations.categories[annotations.category], annotations.shapes["box"].corners.tolist()
     marks = list(zip(images, raters, classes, map(tuple, corners), strict=True))
@@ -198,14 +198,14 @@ def alike(annotations: Annotations, unit_of: np.ndarray) -> Counter:
 
 
 def table(*marks: tuple[str, str, float, float]) -> Annotations:
-    """Boxes of height 10 in one image: rater, class, x, width."""
+    """Return boxes of height 10 in one image, given as rater, class, x, width."""
     return Annotations.from_rows(
         [{"image": 1, "rater": rater, "category": name, "box": [x, 0, width, 10]} for rater, name, x, width in marks]
     )
 
 
 def crowd(raters: int, marks: int, seed: int, *, images: int = 1, step: float | None = 1.0) -> Annotations:
-    """Every rater's copy of the same annotations, moved a little; whole steps give many exact ties, None gives none."""
+    """Return every rater's copy of the same annotations, slightly moved; a step gives exact ties, None gives none."""
     rng = np.random.default_rng(seed)
 
     def moved(place: float) -> float:

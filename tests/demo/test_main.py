@@ -1,4 +1,4 @@
-"""`make demo` up to the point where the App would open: once in a home of its own, else in this process."""
+"""`make demo` until the App would open: once in its own home, otherwise in this process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CARS = '{"/a?car_[0-9]+/": "car"}'
 PLUGINS = "FIFTYONE_PLUGINS_DIR"
 
-pytestmark = pytest.mark.filterwarnings("default")  # the demo shows them as notes
+pytestmark = pytest.mark.filterwarnings("default")  # the demo prints them as notes
 
 Start = Callable[..., tuple[subprocess.CompletedProcess[str], list[dict]]]
 Run = Callable[..., tuple[int, str, str]]
@@ -31,8 +31,8 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """Start the demo with these arguments: how it ended, and the data sets in a database of its own."""
-    fo.list_datasets()  # starts the database server, if nothing has
+    """Return a function that starts the demo; it returns the result, and the data sets in a separate database."""
+    fo.list_datasets()  # start the database server if necessary
     client = get_db_client()
     host, port = client.address
     name = f"kalos_demo_{uuid.uuid4().hex[:8]}"
@@ -60,7 +60,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
-    """Run the demo in this process: its exit code, and what it said on either stream. Its data sets go in the end."""
+    """Return a function that runs the demo here, for its exit code and output. Its data sets are deleted at the end."""
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     monkeypatch.setenv(PLUGINS, str(tmp_path))
     before = set(fo.list_datasets())
@@ -96,7 +96,7 @@ def test_the_drawn_demo(start, tmp_path):
 
 @pytest.fixture
 def small(tmp_path: Path) -> str:
-    """A file with an annotation of each rater on one of two images that are not there."""
+    """Write a file with one annotation by each rater on one of two missing images."""
     rows = [{"image": "1.jpg", "rater": rater, "category": "cat", "box": [1, 1, 5, 5]} for rater in ("ann", "bob")]
     sizes = dict.fromkeys(("1.jpg", "2.jpg"), (10, 12))
     return str(write_coco(Annotations.from_rows(rows, images=list(sizes), image_size=sizes), tmp_path / "mine.json"))
@@ -105,7 +105,7 @@ def small(tmp_path: Path) -> str:
 def test_a_start_with_a_file_without_images(start, small, tmp_path):
     done, (kept,) = start("--labels", small)
     assert "2 annotations of 2 raters on 2 images." in done.stdout
-    assert "2 images are missing: grey canvases of the right size stand in." in done.stdout
+    assert "2 images are missing; grey canvases of the right size replace them." in done.stdout
     assert "Traceback" not in done.stderr
     assert "is not in your FIFTYONE_PLUGINS_DIR" not in done.stderr
     assert (tmp_path / "demo" / "plugins" / "kalos-variation" / "fiftyone.yml").is_file()
@@ -114,7 +114,7 @@ def test_a_start_with_a_file_without_images(start, small, tmp_path):
     with Image.open(canvases[0]) as canvas:
         assert canvas.size == (10, 12)
     assert (kept["name"], kept["persistent"]) == ("kalos-mine", True)
-    assert set(kept["runs"]) == {"first", "first_variations", "first_calibration"}  # too little for a ceiling
+    assert set(kept["runs"]) == {"first", "first_variations", "first_calibration"}  # too little data for a ceiling
     assert len(kept["workspaces"]) == 1
 
 
@@ -138,7 +138,7 @@ def test_the_plugin_is_linked_anew_and_a_folder_of_the_user_is_kept(run, tmp_pat
     link = tmp_path / "demo" / "plugins" / "kalos-variation"
     assert not link.parent.exists()
     link.parent.mkdir(parents=True)
-    link.symlink_to(tmp_path / "gone")  # as after the clone was moved
+    link.symlink_to(tmp_path / "gone")  # as if the clone was moved
     monkeypatch.delenv(PLUGINS)
     run("--labels", str(tmp_path / "mine.json"))
     assert link.resolve() == ROOT
@@ -173,7 +173,7 @@ def test_what_cannot_be_used_is_one_clear_error(run, cars_path, tmp_path):
 
 def test_make_passes_its_variables_on():
     given = {**os.environ, "CATEGORY_FIELD": "label_raw", "ALIASES": CARS, "LABELS": "a b.json"}
-    make = ["make", "--dry-run", "--no-print-directory", "demo"]  # the tests themselves may run under make
+    make = ["make", "--dry-run", "--no-print-directory", "demo"]  # the tests may run under make
     program = ".venv/bin/python -m demo"
     shown = subprocess.run(make, cwd=ROOT, env=given, capture_output=True, text=True, check=True).stdout
     command = shown[shown.index(program) :].replace(program, "printf '%s\\n'")

@@ -1,4 +1,4 @@
-"""The simulated raters: valid labels, and every habit visible in numbers."""
+"""Simulated raters: valid labels, with every habit visible in numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Scenes = list[SimpleNamespace]
 
 @pytest.fixture(scope="module")
 def scenes() -> Scenes:
-    """Without their paint, which takes long and which the simulated raters do not look at."""
+    """Return scenes without paint, which is slow, and which the simulated raters do not use."""
     plans = [plan_scene(index) for index in range(72)]
     images = [SimpleNamespace(size=plan.size) for plan in plans]
     return [
@@ -38,7 +38,7 @@ def labels(scenes: Scenes) -> Labels:
 
 @pytest.fixture(scope="module")
 def sources(labels: Labels) -> dict[str, Counter[str]]:
-    """How the annotations of each rater came about."""
+    """Count the origins of each rater's annotations."""
     return {name: Counter(a["source"] for a in labels["annotations"] if a["rater_id"] == name) for name in NAMES}
 
 
@@ -49,7 +49,7 @@ def shape_of(annotation: Labels) -> shapely.Polygon:
 
 @pytest.fixture(scope="module")
 def best(scenes: Scenes, labels: Labels) -> dict[str, np.ndarray]:
-    """For each rater and each true object of the assigned images, the best IoU of an annotation."""
+    """Return, for each rater and each true object of the assigned images, the best IoU of an annotation."""
     outlines = defaultdict(list)
     for annotation in labels["annotations"]:
         outlines[annotation["image_id"], annotation["rater_id"]].append(shape_of(annotation))
@@ -73,7 +73,7 @@ def test_the_same_seed_gives_the_same_sound_coco(scenes: Scenes, labels: Labels)
     for records in ("categories", "images", "annotations"):
         assert [record["id"] for record in labels[records]] == list(range(1, len(labels[records]) + 1))
     assert len(labels["images"]) == len(scenes)
-    json.dumps(labels, allow_nan=False)  # finite, and plain Python numbers throughout
+    json.dumps(labels, allow_nan=False)  # finite, and plain Python numbers
 
 
 def test_every_mark_is_by_an_assigned_rater_valid_rounded_and_inside_its_image(labels: Labels) -> None:
@@ -129,7 +129,7 @@ def test_dara_merges_neighbours_and_annotates_what_is_not_there(scenes: Scenes, 
     assert (added[0], added[3]) == (0, max(added))
     assert added[3] >= 8
     for annotation in labels["annotations"]:
-        # for each object of its category, the share of it that the annotation covers
+        # share of each object of its category that the annotation covers
         name, outline = CATEGORIES[annotation["category_id"] - 1], shape_of(annotation)
         objects = [one for one in scenes[annotation["image_id"] - 1].objects if one.category == name]
         shapes = [shapely.Polygon(one.polygon) for one in objects]

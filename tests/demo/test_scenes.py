@@ -1,4 +1,4 @@
-"""The drawn scenes: what is promised of the images, and that outlines are where the paint is."""
+"""Drawn scenes: the promised properties of images, and outlines that match the paint."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PIL import Image
 from demo.scenes import CATEGORIES, Plan, draw_scenes, objects_of, paint, plan_scene
 
 SIZE = (640, 480)
-OPEN_WORK = {"bicycle": 0.35, "bench": 0.75}  # one sees through them, the outline goes around
+OPEN_WORK = {"bicycle": 0.35, "bench": 0.75}  # objects with gaps, which the outline encloses
 
 
 @pytest.fixture(scope="module")
@@ -20,13 +20,13 @@ def plans() -> list[Plan]:
 
 
 def covered(outline: shapely.Geometry, size: tuple[int, int]) -> NDArray[np.bool_]:
-    """The pixels, (H, W), whose centres are inside `outline`."""
+    """Return the pixels (H, W) whose centres are inside `outline`."""
     x, y = np.meshgrid(np.arange(size[0]) + 0.5, np.arange(size[1]) + 0.5)
     return np.asarray(shapely.contains_xy(outline, x, y))
 
 
 def changed(first: Image.Image, second: Image.Image) -> NDArray[np.bool_]:
-    """The pixels, (H, W), in which two images differ."""
+    """Return the pixels (H, W) in which two images differ."""
     return np.asarray((np.asarray(first) != np.asarray(second)).any(axis=2))
 
 
@@ -64,7 +64,7 @@ def test_every_outline_is_valid_and_inside_the_image(plans: list[Plan]) -> None:
 
 
 def test_an_outline_is_where_its_object_is_painted() -> None:
-    for index in range(4):  # a scene of each theme
+    for index in range(4):  # one scene of each theme
         plan = plan_scene(index)
         whole = paint(plan)
         for number, one in enumerate(plan.placed):

@@ -1,4 +1,4 @@
-"""What the diagnostics say, once more: matched anew from a selection of raters, and the `krippendorff` package."""
+"""Reference diagnostics: matching again for a selection of raters, and the `krippendorff` package."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from kalos_core import NO_OBJECT, NOT_ASSIGNED, Annotations, agreement
 
 
 def alpha_of(values):
-    """Alpha of (U, R) values as floats, NaN for missing; NaN where nothing is pairable."""
+    """Compute alpha of (U, R) values as floats, NaN for missing; NaN if nothing is pairable."""
     values = np.asarray(values, dtype=float)
     values = values[np.isfinite(values).sum(axis=1) >= 2] if values.size else values
     if not values.size:
@@ -20,7 +20,7 @@ def alpha_of(values):
 
 
 def columns(result, images):
-    """Values of all units of the images, an image empty by agreement adding one, as floats with NaN for missing."""
+    """Return values of all units of the images, plus one unit per image empty by agreement; NaN for missing."""
     annotations = result.annotations
     rows = []
     for image in images:
@@ -38,19 +38,19 @@ def mean(values):
 
 
 def among(result, raters):
-    """The agreement of some raters alone, from the annotations and not the pairs; also where only they saw nothing."""
+    """Compute the agreement of some raters from annotations instead of pairs; also if only they saw nothing."""
     chosen = result.configuration
     part = result.annotations.select(raters=np.asarray(raters, dtype=np.intp))
     found = agreement(part, chosen.similarity, chosen.threshold, chosen.solver, chosen.cost, bootstrap=0)
     images = range(len(part.images))
     of_image, whole = np.array([alpha_of(columns(found, [image])) for image in images]), columns(found, images)
-    if np.isnan(result.alpha):  # nobody saw anything
+    if np.isnan(result.alpha):  # no rater saw anything
         return replace(found, image_alpha=np.full(len(images), np.nan))
     return replace(found, image_alpha=of_image, alpha=mean(of_image), global_alpha=alpha_of(whole))
 
 
 def marks(*rows, raters=("ann", "bob"), images=(1,), **more):
-    """Boxes as (rater, class, x), in image 1, or (rater, class, x, image); two boxes match if their x is the same."""
+    """Return boxes given as (rater, class, x), in image 1, or (rater, class, x, image); boxes with equal x match."""
     records = [
         {"image": image, "rater": rater, "category": name, "box": [x, 0, 10, 10]}
         for rater, name, x, image in ((*row, 1)[:4] for row in rows)
@@ -59,7 +59,7 @@ def marks(*rows, raters=("ann", "bob"), images=(1,), **more):
 
 
 def several_raters(seed=0, *, images=30, raters=4, sparse=False):
-    """Objects seen by several raters who move, miss, mistake and invent some; a COCO dict that the peer reads too."""
+    """Return objects of several raters who move, miss, confuse and add some; a COCO dict that the peer reads, too."""
     rng = np.random.default_rng(seed)
     names = [f"rater {code}" for code in range(raters)]
     coco = {"images": [], "annotations": [], "categories": [{"id": k, "name": f"class {k}"} for k in range(1, 6)]}

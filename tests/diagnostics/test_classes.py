@@ -1,4 +1,4 @@
-"""Class difficulty by hand, as a plain loop, and against the peer (see test_peer)."""
+"""Class difficulty by hand, in a plain loop, and vs. the peer (see test_peer)."""
 
 import numpy as np
 import pytest
@@ -14,13 +14,13 @@ from tests.strategies import tables
 
 
 def with_class(result, code, images):
-    """Values of the units of some images in which a class occurs, one image after the other."""
+    """Return the values of the units with a class in some images, one image after the other."""
     values = result.units.values[np.isin(result.units.image, images)]
     return np.where(values == NOT_ASSIGNED, np.nan, values.astype(float))[(values == code).any(axis=1)]
 
 
 def in_turn(result, code, images):
-    """The same, an image drawn twice being there twice."""
+    """Return the same, with images drawn twice included twice."""
     return [row for image in images for row in with_class(result, code, [image])]
 
 

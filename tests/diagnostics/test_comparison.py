@@ -1,4 +1,4 @@
-"""Two agreements side by side: by hand, by pandas and SciPy, and what must hold for any two."""
+"""Comparison of two agreements: by hand, by pandas and SciPy, and properties for any two."""
 
 from dataclasses import replace
 
@@ -84,7 +84,7 @@ def test_images_are_paired_by_file_name():
 
 
 def test_on_real_raters(lvis):
-    """The mean by NumPy, the interval by SciPy's own percentile bootstrap of the differences."""
+    """Compare the mean with NumPy's, and the interval with SciPy's percentile bootstrap of the differences."""
     a, b = (agreement(lvis, threshold=threshold, bootstrap=0) for threshold in (0.5, 0.75))
     found = compare(a, b, bootstrap=2000)
     change = (b.image_alpha - a.image_alpha)[np.isfinite(a.image_alpha) & np.isfinite(b.image_alpha)]

@@ -1,4 +1,4 @@
-"""All diagnostics at once are those of their own functions; what a data set does not allow has a reason."""
+"""`diagnose` gives the results of the single functions, or the reason why a data set does not allow one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def result_of(raters, **options):
     return agreement(Annotations.from_rows(rows), bootstrap=10, **options)
 
 
-@pytest.mark.parametrize("threshold", [0.05, 0.7])  # with the pairs that are there, and with others
+@pytest.mark.parametrize("threshold", [0.05, 0.7])  # with the existing pairs, and with others
 def test_each_is_that_of_its_own_function(threshold):
     result = result_of("abc", threshold=threshold)
     found = diagnose(result, [0.2, 0.8])

@@ -1,4 +1,4 @@
-"""What is equal in exact arithmetic is equal to the last bit, whatever the order of images, raters and classes."""
+"""Values that are equal in exact arithmetic are bit-identical, in any order of images, raters and classes."""
 
 from itertools import product
 
@@ -11,7 +11,7 @@ from tests.tiers import first
 
 
 def crowd(seed):
-    """Forty images of four raters who miss, move and mistake."""
+    """Return forty images of four raters who miss, move and confuse objects."""
     rng = np.random.default_rng(seed)
     rows = [
         {"image": image, "rater": rater, "category": str(rng.choice(["x", "y", "z"], p=[0.6, 0.3, 0.1])), "box": box}
@@ -24,7 +24,7 @@ def crowd(seed):
 
 
 def numbers(annotations):
-    """Every mean by the names it belongs to."""
+    """Return every mean by name."""
     result = agreement(annotations, bootstrap=0)
     classes, vitality, pairs = class_difficulty(result), rater_vitality(result), collaboration(result)
     numbers = {"all": result.alpha} | dict(zip(classes.category, classes.alpha, strict=True))
@@ -40,7 +40,7 @@ def test_the_order_of_the_table_changes_no_bit(seed):
 
 @pytest.mark.parametrize("seed", first(range(8), 3))
 def test_mirrored_raters_tie(seed):
-    """Every image once more with a and b exchanged: what is said of the one is said of the other."""
+    """Repeat every image with a and b exchanged, so that both have equal results."""
     given = crowd(seed).to_pandas()
     boxes = crowd(seed).shapes["box"].xywh().tolist()
     exchanged = {"a": "b", "b": "a", "c": "c", "d": "d"}

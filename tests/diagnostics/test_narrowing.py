@@ -1,4 +1,4 @@
-"""An agreement narrowed down: a class by hand and as class difficulty has it; a rater's pairs one after the other."""
+"""Filtered agreement: a class by hand and as in class difficulty; a rater's pairs one after the other."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Every diagnostic against the public `kalos` package 0.8.0, on four synthetic raters and on a real data set.
+"""Every diagnostic vs. the public `kalos` package 0.8.0, on four synthetic raters and on a real data set.
 
-It counts an image without an alpha as 1; everybody here is asked for everything, or at least two raters for each image,
-so that there is none.
+It counts an image without an alpha as 1. Here there are none: all raters are assigned to everything, or at least
+two raters to each image.
 """
 
 import copy
@@ -22,7 +22,7 @@ COSTS = {"soft": "category_lenient", "neg": "negative_score"}
 
 @pytest.fixture
 def peer(peer_package):
-    """What the package answers about COCO content."""
+    """Return the results of the package for COCO content."""
     core, loading = peer_package("kalos.iaa.core"), peer_package("kalos.utils.data_loading")
 
     def answer(coco, similarity="box_iou", cost="soft", threshold=0.5):

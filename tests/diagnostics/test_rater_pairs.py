@@ -1,4 +1,4 @@
-"""The agreement of every two raters by hand and as a plain loop, and their clustering."""
+"""Agreement of every two raters by hand and in a plain loop, and their clustering."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ FOUR = ("ann", "bob", "cid", "dan")
 
 
 def test_two_worked_schools():
-    """ann and cid draw the same, so do bob and dan; the schools have one of two objects in common on half of images."""
+    """ann and cid annotate the same, as do bob and dan; the groups share one of two objects on half of the images."""
     # of one school all equal, 1; across: cat cat | dog none | none dog, n = 6, diagonal 2, cat 2, dog 2, none 2:
     # 1 - (4/6) / ((36 - 12)/30) = 1/6, and 1 on four images with the cat alone; of all units n = 32, cat 16, dog 8,
     # none 8: 1 - (1/2) / ((1024 - 256 - 128)/992) = .225
@@ -28,7 +28,7 @@ def test_two_worked_schools():
     np.testing.assert_allclose(found.alpha, np.where(of_schools, 1, 7 / 12))
     np.testing.assert_allclose(found.global_alpha, np.where(of_schools, 1, 0.225))
     assert (found.images == 8).all()
-    # schools stand side by side
+    # groups are adjacent
     order = found.raters[found.order].tolist()
     assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset({"ann", "cid"}), frozenset({"bob", "dan"})}
     np.testing.assert_allclose(found.linkage[:, 2], [0, 0, 5 / 12])

@@ -1,4 +1,4 @@
-"""Matching among some raters again is the same as selecting them and starting over."""
+"""Matching again among some raters equals selecting them and starting over."""
 
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ def some_groups(annotations, seed):
 
 
 def values_of(cells, groups, annotations):
-    """(G, I) values, NaN where there is no cell."""
+    """Return (G, I) values, NaN if there is no cell."""
     values = np.full((len(groups), len(annotations.images)), np.nan)
     values[cells.statistic, cells.image] = cells.value
     return values
@@ -114,7 +114,7 @@ def test_what_is_no_agreement_and_raters_without_names_are_refused(diagnostic):
 
 
 def frames(annotations):
-    """The tables of a diagnostic each, their rows by name."""
+    """Return the table of each diagnostic, with rows by name."""
     result = agreement(annotations, bootstrap=20)
     yield class_difficulty(result).to_pandas().set_index("category")
     yield rater_vitality(result).to_pandas().set_index("rater")

@@ -1,4 +1,4 @@
-"""Which images to rate once more: by hand, and against all answers of a further rater written out one by one."""
+"""Images to rate again: by hand, and vs. all possible answers of a further rater, enumerated."""
 
 from itertools import product
 
@@ -14,7 +14,7 @@ THREE = ("ann", "bob", "cid")
 
 
 def answered(*images, **more):
-    """Each image is a text: classes that ann, bob, ... gave to its units, "-" for nothing, units apart by blanks."""
+    """Return images given as text: classes that ann, bob, ... gave to its units, "-" for none, separated by spaces."""
     rows = [
         (THREE[at], name, 50 * unit, image)
         for image, units in enumerate(images)
@@ -61,7 +61,7 @@ def test_by_hand_of_the_whole():
 
 
 def sums_of(table):
-    """(2 + C,) pairable values, those that agree, and how often each value is there, of a table of units."""
+    """Return (2 + C,) pairable values, agreeing values, and counts of each value in a table of units."""
     units = [unit[np.isfinite(unit)] for unit in table]
     units = [np.bincount(unit.astype(int) - NO_OBJECT, minlength=9) for unit in units if len(unit) > 1]
     agreeing = sum((unit * (unit - 1)).sum() / (unit.sum() - 1) for unit in units)
@@ -69,7 +69,7 @@ def sums_of(table):
 
 
 def influence(whole, one, alpha):
-    """(1 - alpha) n d log(D_o / D_e), in the direction of one image, by differences."""
+    """Return (1 - alpha) n d log(D_o / D_e) in the direction of one image, by differences."""
 
     def log_ratio(step):
         n, agreeing, *counts = whole + step * one
@@ -79,7 +79,7 @@ def influence(whole, one, alpha):
 
 
 def written_out(result, statistic):
-    """Of each image the mean change, and of the squared residual and the size what they grow by: over every answer."""
+    """Return the mean change for each image, and the increase of squared residual and size, over all answers."""
     annotations, images = result.annotations, range(len(result.image_alpha))
     before = {image: columns(result, [image]) for image in images}
     for image in images:
@@ -138,7 +138,7 @@ def check(result, statistic):
     [
         ("alpha", ("cc dd c-", "cd d-", "ee -c cc")),
         ("global_alpha", ("ccc cdd", "dd- c-c --e", "ddd")),
-        ("alpha", ("cd", "dc", "cc")),  # alpha below 0: nothing is repeated
+        ("alpha", ("cd", "dc", "cc")),  # alpha below 0: no repetition
         pytest.param("global_alpha", ("cd", "dc", "cc"), marks=extended),
     ],
 )

@@ -1,4 +1,4 @@
-"""People who annotated twice, by hand and as a plain loop."""
+"""Raters who annotated twice, by hand and in a plain loop."""
 
 from dataclasses import replace
 
@@ -52,7 +52,7 @@ def test_one_session_only_is_undefined():
 
 
 def with_sessions(annotations, seed):
-    """The same annotations, the raters being sessions of two people."""
+    """Return the same annotations, with raters as sessions of two people."""
     rng = np.random.default_rng(seed)
     raters = len(annotations.raters)
     person = ["ann", "ann", *rng.choice(["ann", "bob"], raters - 2)]

@@ -1,4 +1,4 @@
-"""Localization sensitivity by hand, as a plain loop, and the figures of a real data set."""
+"""Localization sensitivity by hand, in a plain loop, and on a real data set."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from tests.strategies import tables
 
 
 def heights(*rows):
-    """Boxes of one corner and width as (rater, height, image): the IoU of two is the quotient of their heights."""
+    """Return boxes with equal corner and width as (rater, height, image): their IoU is the ratio of heights."""
     rows = [{"image": i, "rater": rater, "category": "cat", "box": [0, 0, 10, height]} for rater, height, i in rows]
     return Annotations.from_rows(rows)
 
@@ -48,7 +48,7 @@ def test_a_worked_curve():
 @settings(max_examples=12)
 @given(tables(images=4, limits=True, exclusions=True), st.sampled_from([0.2, 0.6]), st.sampled_from(["greedy", "ahc"]))
 def test_every_row_is_the_agreement_at_its_threshold(annotations, start, solver):
-    levels = [0.7, 0.1, 0.4]  # below and above where image_alphas has pairs from
+    levels = [0.7, 0.1, 0.4]  # below and above the floor of image_alphas
     options = {"similarity": "polygon_iou", "solver": solver, "cost": "neg", "bootstrap": 0}
     curve = sensitivity(annotations, levels, **options)
     for row, threshold in enumerate(levels):
@@ -104,7 +104,7 @@ def test_arguments_that_cannot_be_used_are_named(thresholds, more, message):
 
 
 def calibrated(threshold=0.7, name="box_iou", **changed):
-    """A calibration whose tau* is 1 - threshold."""
+    """Return a calibration whose tau* is 1 - threshold."""
     fields = {"ks": 0.9, "ks_at": 0.4, "tau": 1 - threshold, "reason": "", **changed}
     return Separation(name, "all", np.full(20, 0.1), np.array([0.9]), **fields)
 
@@ -135,6 +135,6 @@ def test_lvis200_as_kalos_gives_it(lvis, monkeypatch):
     np.testing.assert_allclose(curve.alpha, list(known.values()), atol=1e-6)
     assert curve.delta == pytest.approx(0.688879 - 0.319607, abs=2e-6)
     result = agreement(lvis, "box_iou", 0.3, bootstrap=0)
-    monkeypatch.setattr("kalos_core.diagnostics.thresholds.compute_pairs", None)  # above it nothing is compared anew
+    monkeypatch.setattr("kalos_core.diagnostics.thresholds.compute_pairs", None)  # above it, no comparison is repeated
     found = image_alphas(result, [0.3, 0.5, 0.9])
     np.testing.assert_allclose(np.nanmean(found, axis=1), [0.750339, 0.688879, 0.319607], atol=1e-6)

@@ -1,4 +1,4 @@
-"""Rater vitality by hand and as a plain loop."""
+"""Rater vitality by hand and in a plain loop."""
 
 import numpy as np
 import pytest
@@ -90,7 +90,7 @@ def test_every_number_as_a_plain_loop(annotations, seed):
     found = rater_vitality(result)
     images = range(len(annotations.images))
     part = annotations.assigned_any_class.copy()
-    part[annotations.image, annotations.rater] = True  # assigned, or annotated what they were not assigned to
+    part[annotations.image, annotations.rater] = True  # assigned, or annotated without assignment
     for rater in range(len(annotations.raters)):
         rest = without(result, rater)
         alone = among(result, rest)
@@ -107,7 +107,7 @@ def test_every_number_as_a_plain_loop(annotations, seed):
 @settings(max_examples=8)
 @given(tables(images=4, everyone=True, copies=4), st.integers(0, 9))
 def test_intervals_as_a_plain_loop(annotations, seed):
-    # everybody is assigned to everything: every image is defined, and is in the draws
+    # all raters are assigned to everything: every image is defined and can be drawn
     assume(len(annotations.raters) > 2)
     result = agreement(annotations, threshold=0.25, bootstrap=8, seed=seed)
     assume(np.isfinite(result.alpha))

@@ -1,4 +1,4 @@
-"""Results that are the same to 1e-12, and the shards they are computed of."""
+"""Comparison of results to 1e-12, and shards for computing them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.tiers import first
 EXACTLY_AS_ONE = {"rtol": 0, "atol": 1e-12}
 
 every_size = pytest.mark.parametrize("size", first([5, 1, 23]))
-"""Images or items in a shard of a scene of 23."""
+"""Images or items per shard of a scene of 23."""
 
 
 def shards_of(table, folder, size):
-    """The shards of a table, listed in another order than that of their images or items."""
+    """Write the shards of a table, listed in another order than their images or items."""
     write_shards(table, folder, size)
     file = folder / "dataset.json"
     content = json.loads(file.read_text())
@@ -34,11 +34,11 @@ OF_ROWS = {
     *("Agreement.annotations", "Agreement.pairs", "Agreement.unit_of", "Confusions.findings", "Disputes.table"),
     *("LabelConvergence.counted", "Variations.annotations", "Variations.pairs", "Variations.side_row"),
 }
-"""Fields that results of shards do not hold, or hold in no order."""
+"""Fields that results of shards do not hold, or hold in any order."""
 
 
 def assert_same(one, other, path=""):
-    """Two results of one class have the same values in every field."""
+    """Check that two results of one class have equal values in every field."""
     assert type(one) is type(other), path
     if is_dataclass(one):
         for name in [field.name for field in fields(one)]:

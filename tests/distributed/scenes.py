@@ -1,4 +1,4 @@
-"""Annotations full of ties and of partial assignments, and image-level labels."""
+"""Annotations with many ties and partial assignments, and image-level labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CLASSES = ("dog", "cat", "emu")
 
 
 def scene(images: int = 23, seed: int = 0, ids: str = "int") -> Annotations:
-    """Boxes on a coarse grid, so that many similarities are equal; some images are empty, some raters not assigned.
+    """Return boxes on a coarse grid with many equal similarities; some images are empty, some raters not assigned.
 
     `ids`: "int", "text" or "mixed".
     """
@@ -40,7 +40,7 @@ def scene(images: int = 23, seed: int = 0, ids: str = "int") -> Annotations:
 
 
 def limited(images: int = 23, seed: int = 1) -> Annotations:
-    """As `scene`, with classes that not every rater is assigned to, and exclusions of single images."""
+    """Return a `scene` with classes that not every rater is assigned to, and exclusions on single images."""
     table = scene(images, seed)
     kept = table.select(rows=~((table.rater == 2) & (table.category == 2)))
     assigned = np.array([[True, True, True], [True, True, True], [True, True, False]])
@@ -49,7 +49,7 @@ def limited(images: int = 23, seed: int = 1) -> Annotations:
 
 
 def in_order(table: Annotations) -> Annotations:
-    """The same table with the rows of an image side by side, in the order of images, as shards have them."""
+    """Return the same table with rows sorted by image, as in shards."""
     crowds, table = table.crowd_regions, table.select(rows=np.argsort(table.image, kind="stable"))
     if crowds is None:
         return table
@@ -62,9 +62,9 @@ CONCEPTS = ["busy", *GROUPS["place"], "pretty", *GROUPS["light"], "only", "never
 
 
 def labels(seed: int = 0, groups: dict | None = GROUPS) -> LabelTable:
-    """Answers in any order, some breaking a group, some leaving concepts open; every seventh item has none.
+    """Return answers in any order; some break a group, some leave concepts open; every seventh item has none.
 
-    Items are numbers and text, among them 1 and "1".
+    Items are numbers and text, including 1 and "1".
     """
     rng = np.random.default_rng(seed)
     pairs = [(item, rater) for item in range(ITEMS) if item % 7 != 3 for rater in range(4) if rng.random() < 0.7]
@@ -90,7 +90,7 @@ def labels(seed: int = 0, groups: dict | None = GROUPS) -> LabelTable:
 
 
 def exclusive() -> LabelTable:
-    """One group of all concepts, every answer one of them."""
+    """Return one group of all concepts, with one of them per answer."""
     rng = np.random.default_rng(3)
     rows = [
         {"item": f"{item}.jpg", "rater": rater, "label": "abc"[(item + int(rng.random() < 0.3)) % 3], "time": item}

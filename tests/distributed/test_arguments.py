@@ -1,4 +1,4 @@
-"""Arguments are checked before a shard is read: no file of the shards here can be."""
+"""Arguments are checked before reading a shard; the shards in these tests cannot be read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.distributed.scenes import labels, scene
 
 @pytest.fixture(scope="module")
 def of(tmp_path_factory):
-    """Shards of all raters, of two, of one, of raters without names, and of labels."""
+    """Create shards of all raters, of two, of one, of raters without names, and of labels."""
     folder, table = tmp_path_factory.mktemp("shards"), scene()
     two, one = table.select(raters=["ann", "bob"]), table.select(raters=["ann"])
     tables = {"all": table, "two": two, "one": one, "labels": labels()}

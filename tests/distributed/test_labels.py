@@ -1,4 +1,4 @@
-"""Image-level labels over shards: the numbers of one machine, whatever the number and order of shards."""
+"""Image-level labels in shards give the same numbers as one table, for any number and order of shards."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TABLES = {
 
 
 def answers_of(table):
-    """Items in their order, and of every answer its item, rater, time, concepts chosen and left open."""
+    """Return items in order, and for every answer its item, rater, time, and concepts chosen and left open."""
     chosen, left_open = ([set() for _ in range(len(table))] for _ in range(2))
     for found, of in ((chosen, np.column_stack([table.answer, table.concept])), (left_open, table.unanswered)):
         for answer, concept in of:
@@ -93,7 +93,7 @@ def test_other_weights_and_metrics(tmp_path, how):
 
 
 def test_by_hand(tmp_path):
-    # two items a shard; ann and bob say of a cat (c) or dog (d), and whether there is sky
+    # two items per shard; ann and bob label a cat (c) or dog (d), and whether there is sky (s)
     #        item  0    1    2    3
     #         ann  c s  c    d s  d
     #         bob  c s  c    d    c
@@ -113,7 +113,7 @@ def test_by_hand(tmp_path):
     # AC1: who guesses does so where answers vary, 2 * 5/8 * 3/8 = 30/64 of the time
     assert found.ac1.tolist() == pytest.approx([(3 / 4 - 30 / 64) / (1 - 30 / 64)] * 2)
     assert found.cohen.tolist() == pytest.approx([0.5, 0.5])
-    # alpha: of the 8 * 7 ordered pairs of answers 2 * 5 * 3 differ, of the 8 within items 2
+    # alpha: of the 8 * 7 ordered pairs of answers, 2 * 5 * 3 differ; of the 8 within items, 2
     assert found.alpha.tolist() == pytest.approx([1 - (2 / 8) / (30 / 56)] * 2)
     assert (found.ties.tolist(), found.chosen.tolist(), found.breaches) == ([1, 1], [8, 3], 0)
 
@@ -134,7 +134,7 @@ def test_shards_hold_the_answers(tmp_path, name):
     assert (items, sorted(answers)) == answers_of(table)
 
 
-# ---- what is undefined, and what is refused ----
+# ---- undefined results and errors ----
 
 
 def test_what_is_undefined_has_the_reason_of_one_machine(tmp_path):

@@ -1,4 +1,4 @@
-"""Functions of objects answer for shards what they answer for one table, whatever the number and order of shards."""
+"""Functions of objects give the same results for shards as for one table, for any number and order of shards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
 
 
 def numbered():
-    """Ids of images that are whole numbers, not in their order: mAP takes them by number; and crowd regions."""
+    """Return image ids that are whole numbers in any order, which mAP sorts by number; and crowd regions."""
     table = scene()
     number = np.random.default_rng(4).permutation(len(table.images)).tolist()
     table = replace(table, images=np.array(number, object))
@@ -31,7 +31,7 @@ def numbered():
 
 
 def masks():
-    """Masks on canvases of two sizes, of which small shards have one."""
+    """Return masks on canvases of two sizes; small shards have only one."""
     rng = np.random.default_rng(2)
     rows = []
     for image in range(23):
@@ -45,7 +45,7 @@ def masks():
 
 
 def sessions():
-    """Two sessions of one person, and another person."""
+    """Return two sessions of one person, and another person."""
     return replace(scene(), person=np.array(["ann", "ann", "bob"], object), session=np.array(["1", "2", "1"], object))
 
 
@@ -145,7 +145,7 @@ def test_all_shards_are_one_table_again(tmp_path):
     assert_same(table, write_shards(table, tmp_path / "s", 4).table())
 
 
-# ---- where annotations are needed ----
+# ---- errors where annotations are needed ----
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_one_image_cannot_be_calibrated(tmp_path):
 
 
 def test_ids_of_several_types_decide_ties_as_in_one_table(tmp_path):
-    # 9 stands before "10" as a number, and behind it as text, as it is compared once any id is text
+    # 9 is before "10" as a number, and after it as text; ids are compared as text if any is text
     rows = [
         {"image": image, "rater": rater, "category": "cat", "box": [0, 0, 10, 10], "id": key}
         for image, rater, key in [(1, "ann", 9), (1, "ann", 10), (1, "bob", 11), (2, "bob", "x")]
@@ -200,12 +200,12 @@ def test_a_hand_worked_case_over_two_shards(tmp_path):
 
 
 def test_a_class_that_only_another_shard_has_counts_against(tmp_path):
-    # ann has one cat, found by bob, who sees another where ann has none: taken first by the id of its image
+    # ann has one cat, which bob found; he has another where ann has none, which comes first by the id of its image
     cat = {"category": "cat", "box": [0, 0, 10, 10]}
     rows = [{**cat, "image": image, "rater": rater} for image, rater in [(2, "ann"), (2, "bob"), (1, "bob")]]
     table = Annotations.from_rows(rows, assigned="all")
     found = k.modified_map(write_shards(table, tmp_path / "s", 1), thresholds=[0.5])
-    assert found.directions[0, 0, 1] == pytest.approx(0.5, abs=1e-12)  # the false one of image 1 is taken first
+    assert found.directions[0, 0, 1] == pytest.approx(0.5, abs=1e-12)  # the false one of image 1 comes first
     assert found.directions[0, 1, 0] == pytest.approx(51 / 101, abs=1e-12)  # one of two found: half of the recall
     assert_same(k.modified_map(table, thresholds=[0.5]), found)
 
@@ -222,7 +222,7 @@ def test_a_hand_worked_class_over_two_shards(tmp_path):
 
 
 def test_hand_worked_variations_over_two_shards(tmp_path):
-    # image 1: the same object, once a cat and once a dog; image 2: what only ann saw; image 3: what only bob saw
+    # image 1: one object as a cat and as a dog; image 2: annotated by ann only; image 3: by bob only
     rows = [
         {"image": image, "rater": rater, "category": category, "box": [x, 0, 9, 9]}
         for image, rater, category, x in [

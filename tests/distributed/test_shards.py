@@ -1,4 +1,4 @@
-"""A folder of shards holds what it was written from, says what is wrong with it, and is there whole or not at all."""
+"""Folders of shards are lossless, are checked with clear messages, and are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_stream_holds_one_shard_at_a_time(tmp_path):
     assert written == [image // 10 for image in range(40)]
 
 
-# ---- what is refused ----
+# ---- errors ----
 
 
 def test_a_folder_with_anything_in_it_is_left_alone(tmp_path):
@@ -180,10 +180,10 @@ def test_a_folder_without_a_list_is_none_of_shards(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda _: "{", "expected the list of shards as JSON, got what cannot be read"),
+        (lambda _: "{", "expected the list of shards as JSON, got unreadable content"),
         (lambda _: "[]", r"expected a list of 'kalos shards' of version 1, got \[\]"),
         (lambda text: text.replace('"version": 1', '"version": 2'), r"of version 1, got \['kalos shards', 2\]"),
-        (lambda text: text.replace('"raters"', '"who"'), "expected what write_shards writes, got KeyError: 'raters'"),
+        (lambda text: text.replace('"raters"', '"who"'), "expected a list by write_shards, got KeyError: 'raters'"),
         (lambda text: text.replace('"ids": "int"', '"ids": "x"'), "expected ids of int, text, mixed"),
         (lambda text: text.replace('"first_image": 9', '"first_image": 8'), "a shard from image 9 on, got .* 8 on"),
     ],
@@ -203,7 +203,7 @@ def with_first(table, name, value):
 @pytest.mark.parametrize(
     ("file", "change", "message"),
     [
-        ("annotations", None, "expected a file, as dataset.json says, got none"),
+        ("annotations", None, "expected a file that dataset.json lists, got none"),
         ("annotations", b"PAR1", "expected a Parquet file, got one that cannot be read"),
         ("annotations", lambda table: table.slice(1), "annotations, as dataset.json says, got "),
         ("annotations", lambda table: table.drop_columns("rater"), "expected a column 'rater', got image, "),

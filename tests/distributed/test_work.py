@@ -1,4 +1,4 @@
-"""Shards are given to workers; what dies is done again, what is bad is named, and one shard is held at a time."""
+"""Workers: failed shards are retried, bad ones are named in messages, and only one shard is in memory at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.distributed.scenes import labels, scene
 from tests.tiers import extended
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of Dask, closed a moment later
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets of Dask, closed shortly after
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
@@ -56,7 +56,7 @@ def test_workers_answer_what_one_machine_answers(cluster, shards, tmp_path):
 
 @dataclass(frozen=True)
 class Dies:
-    """A task of which workers die in the middle of one shard: all of them, or only the first, which leaves a flag."""
+    """Task that kills workers in the middle of one shard: all of them, or only the first, which leaves a flag."""
 
     image: str
     flag: Path | None = None
@@ -72,7 +72,7 @@ class Dies:
 @extended
 @pytest.mark.parametrize("bad", [0, 1])
 def test_a_shard_that_all_workers_die_of_is_named(shards, bad):
-    # the scheduler blames all shards that the worker held, in no order
+    # the scheduler blames all shards of the worker, in any order
     first = [shard.read().images[0] for shard in shards]
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
@@ -114,7 +114,7 @@ def test_who_asks_can_stop(cluster, shards):
 
 
 def held(alive, annotations):
-    """How many tables of shards are alive while this one is worked on."""
+    """Return the number of tables of shards in memory during the work on one."""
     gc.collect()
     alive.add(annotations)
     return len(alive), len(annotations.images)

@@ -1,4 +1,4 @@
-"""Images with outlines: where they stand, in whose colour, on which pixels, and what is refused."""
+"""Images with outlines: position, colour, pixels, and errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ANN, BOB = (tuple(bytes.fromhex(colour[1:])) for colour in RATER_COLOURS[:2])
 
 
 def table(*shapes, size=(100, 80), raters=("ann", "bob", "cid"), **more):
-    """Annotations of one image as (rater, class, shape)."""
+    """Return annotations of one image given as (rater, class, shape)."""
     rows = [{"image": "a.jpg", "rater": rater, "category": name, **shape} for rater, name, shape in shapes]
     sizes = {"a.jpg": size} if size else None
     return Annotations.from_rows(rows, images=["a.jpg"], raters=raters, image_size=sizes, **{"assigned": "all"} | more)
@@ -70,7 +70,7 @@ def test_the_edges_of_a_mask_enclose_its_pixels_and_no_others():
     (outline,) = outlines_of(table(("ann", "cat", {"mask": mask}), size=(50, 40)), np.array([0]))
     middle = np.stack(np.meshgrid(np.arange(50) + 0.5, np.arange(40) + 0.5), axis=-1)
     inside = np.zeros((40, 50), int)
-    for ring in outline.rings:  # how often a line to the left crosses an edge: odd inside
+    for ring in outline.rings:  # count edges that a line to the left crosses: odd inside
         for (x0, y0), (x1, y1) in zip(ring, np.roll(ring, -1, axis=0), strict=True):
             crosses = (y0 > middle[..., 1]) != (y1 > middle[..., 1])
             inside += crosses & (middle[..., 0] > x0) if x0 == x1 else 0
@@ -89,7 +89,7 @@ def test_outlines_stand_where_the_annotations_are():
     np.testing.assert_allclose([columns[0], columns[-1], rows[0], rows[-1]], [10, 40, 20, 60], atol=1.5)
     assert not drawn[25:55, 15:35].any()
     assert of_colour(image, CANVAS)[25:55, 15:35].all()
-    # equal outlines of two raters can both be seen
+    # equal outlines of two raters are both visible
     both = table(("ann", "cat", box(20, 20, 50, 40)), ("bob", "cat", box(20, 20, 50, 40)))
     image = read(draw_image(both, "a.jpg").png())
     assert min(of_colour(image, ANN).sum(), of_colour(image, BOB).sum()) > 100
@@ -107,7 +107,7 @@ def test_the_image_lies_under_the_outlines(tmp_path):
     grey = draw_image(CAT, "a.jpg", pixels[..., 0] / 255)
     np.testing.assert_array_equal(grey.pixels, np.repeat(pixels[..., :1], 3, axis=2))
     Image.fromarray(pixels).save(tmp_path / "a.jpg", "PNG")
-    assert not draw_image(CAT, "a.jpg", tmp_path).is_canvas  # the file of that name in the folder
+    assert not draw_image(CAT, "a.jpg", tmp_path).is_canvas  # the file with that name in the folder
 
 
 def test_a_missing_image_is_a_canvas_of_its_size_or_around_the_outlines():
@@ -128,7 +128,7 @@ def test_a_missing_image_is_a_canvas_of_its_size_or_around_the_outlines():
 
 @pytest.fixture(scope="module")
 def pair():
-    """A cat that ann and bob share and call otherwise, and an owl of ann's."""
+    """Return a cat that ann and bob annotated with different classes, and an owl of ann's."""
     cat = table(
         ("ann", "cat", box(40, 30, 20, 10)), ("bob", "dog", box(40, 30, 20, 8)), ("ann", "owl", box(5, 5, 8, 8))
     )
@@ -161,7 +161,7 @@ def test_at_an_edge_the_part_ends_with_the_image(pair):
     outside = agreement(annotations, bootstrap=0)
     far = draw_unit(outside, 0, np.full((80, 100, 3), 7, np.uint8))
     size = np.array(far.pixels.shape[1::-1]) / far.scale
-    assert (far.corner + size >= [120, 100]).all()  # what reaches beyond is shown, on canvas
+    assert (far.corner + size >= [120, 100]).all()  # parts outside of the image are shown, on canvas
     assert of_colour(far.pixels, CANVAS).any()
     assert of_colour(far.pixels, (7, 7, 7)).any()
 
@@ -196,7 +196,7 @@ def test_text_of_the_data_is_shown_as_text():
     assert drawing.png().startswith(b"\x89PNG")
 
 
-# ---- refused ----
+# ---- errors ----
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path):

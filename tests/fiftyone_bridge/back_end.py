@@ -1,4 +1,4 @@
-"""An annotation back end without a server."""
+"""Annotation back end without a server."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import fiftyone.utils.annotations as foua
 
 STUB = {"config_cls": f"{__name__}.StubConfig"}
-"""Of FiftyOne's configuration, which names the class by its module."""
+"""FiftyOne's configuration, which names the class by its module."""
 
 
 class StubConfig(foua.AnnotationBackendConfig):  # type: ignore[misc]
@@ -17,7 +17,7 @@ class StubConfig(foua.AnnotationBackendConfig):  # type: ignore[misc]
 
 
 class Stub(foua.AnnotationBackend):  # type: ignore[misc]
-    """A back end without a server, which notes what it was given."""
+    """Back end without a server, which records its input."""
 
     given: ClassVar[dict[str, Any]] = {}
     supported_media_types: ClassVar[list[str]] = ["image"]

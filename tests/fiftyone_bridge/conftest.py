@@ -1,4 +1,4 @@
-"""Data sets of a few labels whose numbers can be worked out by hand."""
+"""Data sets of a few labels, with numbers worked out by hand."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -17,11 +17,11 @@ Draw = Callable[[], list[fo.Sample]]
 Stored = tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]
 
 _built: dict[Draw, Stored] = {}
-"""What the database held of a data set as it was built: its document, its samples and its indexes."""
+"""Content of a data set in the database after creation: its document, samples and indexes."""
 
 
 def build(samples: list[fo.Sample] | Draw = six_scenes, persistent: bool = False) -> fo.Dataset:
-    """A data set of samples. Those of a function are made once: written again as they are, they cost a third."""
+    """Create a data set of samples. Those of a function are created once, and then reinserted, three times faster."""
     if not isinstance(samples, list) and samples in _built:
         return _written_again(_built[samples], persistent)
     dataset = fo.Dataset(persistent=persistent)
@@ -46,13 +46,13 @@ def _written_again(stored: Stored, persistent: bool) -> fo.Dataset:
 
 @pytest.fixture
 def make() -> Make:
-    """Build data sets of samples, or of the six scenes; `nothing_stays` deletes them."""
+    """Return a function that creates data sets, by default of the six scenes; `nothing_stays` deletes them."""
     return build
 
 
 @pytest.fixture(scope="module")
 def make_once() -> Iterator[Make]:
-    """The same for data sets that the tests of a module share: read them, or change a `clone()`."""
+    """Return the same for data sets shared by the tests of a module: read them, or change a `clone()`."""
     made: list[fo.Dataset] = []
 
     def build_once(*arguments: Any, **options: Any) -> fo.Dataset:
@@ -66,19 +66,19 @@ def make_once() -> Iterator[Make]:
 
 @pytest.fixture
 def dataset(make: Make) -> fo.Dataset:
-    """The six scenes."""
+    """Return the six scenes."""
     return make()
 
 
 @pytest.fixture(scope="module")
 def unchanged(make_once: Make) -> fo.Dataset:
-    """The six scenes, for tests that only read."""
+    """Return the six scenes, for tests that only read."""
     return make_once()
 
 
 @pytest.fixture(autouse=True)
 def nothing_stays() -> Iterator[None]:
-    """Every test leaves the database as it found it: with what fixtures of its module made, which come first."""
+    """Check that every test leaves the database as it found it, including data sets of module fixtures."""
     before = set(fo.list_datasets())
     yield
     for name in set(fo.list_datasets()) - before:
@@ -87,7 +87,7 @@ def nothing_stays() -> Iterator[None]:
 
 @pytest.fixture
 def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
-    """Something happens around one call of a function, and never again: before that call, or after it."""
+    """Return a function that runs an action once, before or after the next call of a function."""
 
     def around(
         owner: Any,

@@ -1,4 +1,4 @@
-"""Work of another process on the same database: forked, as one that begins anew imports FiftyOne for seconds."""
+"""Work of another process on the same database; forked, because a new one would import FiftyOne for seconds."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Work = Callable[[fo.Dataset], object]
 
 
 def dying(*_: Any, **__: Any) -> None:
-    """In place of a function: the process is killed where it calls it."""
+    """Replacement of a function that kills the process when called."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def begin_elsewhere(dataset: fo.Dataset, work: Work) -> Process:
-    """Begin some work on a data set, which the other process loads anew; `wait` says how it ended."""
+    """Start work on a data set, which the other process loads; `wait` returns its result."""
     name = dataset.name
 
     def work_there() -> None:
-        fo.config.singleton_cache = False  # nothing of what this process holds in memory
+        fo.config.singleton_cache = False  # ignore objects in this process's memory
         work(fo.load_dataset(name))
 
     host, port = get_db_client().address
@@ -35,13 +35,13 @@ def begin_elsewhere(dataset: fo.Dataset, work: Work) -> Process:
 
 
 def elsewhere(dataset: fo.Dataset, work: Work) -> None:
-    """Do some work on a data set."""
+    """Do some work on a data set in another process."""
     ended = begin_elsewhere(dataset, work).wait()
     assert (ended.code, ended.error) == (0, None), ended.said
 
 
 def kill(dataset: fo.Dataset, work: Work, *where: tuple[Any, str]) -> None:
-    """Do some work on a data set that is killed where it calls a function: an object, and its name in it."""
+    """Do some work on a data set that is killed at the call of a function, given as an object and a name in it."""
 
     def until_then(there: fo.Dataset) -> None:
         for owner, name in where:

@@ -1,4 +1,4 @@
-"""Images of two objects that three raters see most of, each a little displaced, with a model and tags."""
+"""Images of two objects that three raters mostly see, each slightly displaced, with a model and tags."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from tests.fiftyone_bridge.scenes import detection
 
 RATERS = ("ann", "bob", "cid")
 LEVELS = (0.5, 0.7, 0.9)
-"""Thresholds that runs on these images are told."""
+"""Thresholds of runs on these images."""
 IMAGES = 24
 
 
 def lively(images: int = IMAGES, raters: tuple[str, ...] = RATERS, **more: Any) -> list[fo.Sample]:
-    """Two objects an image; each rater sees most of them, a little displaced. A model `net`, and tags."""
+    """Return samples with two objects; each rater sees most of them, slightly displaced. A model `net`, and tags."""
     rng = np.random.default_rng(0)
 
     def boxes(**sure: Any) -> fo.Detections:
@@ -40,7 +40,7 @@ def lively(images: int = IMAGES, raters: tuple[str, ...] = RATERS, **more: Any) 
 
 
 def unsure(samples: list[fo.Sample]) -> list[fo.Sample]:
-    """Without the confidence of the model."""
+    """Remove the confidence of the model."""
     for sample in samples:
         for label in sample.net.detections:
             label.confidence = None

@@ -1,4 +1,4 @@
-"""Thirty images of four objects each, from which synthetic raters are made."""
+"""Thirty images of four objects each, for synthetic raters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIELDS = ("noise_synthetic_1", "noise_synthetic_2", "noise_synthetic_3")
 
 
 def annotated(make: Any = detection, **more: Any) -> list[list[Any]]:
-    """Four objects on each image but the last, which has none; `more` makes attributes of them."""
+    """Return four objects on each image; the last has none; `more` sets their attributes."""
     rng = np.random.default_rng(3)
     found = []
     for image in range(IMAGES):
@@ -35,7 +35,7 @@ def annotated(make: Any = detection, **more: Any) -> list[list[Any]]:
 
 
 def samples(folder: str = "/pictures", truth: Any = None, **more: Any) -> list[fo.Sample]:
-    """The images with a reference `truth`; nobody was assigned to the first one."""
+    """Return the images with a reference `truth`; no rater is assigned to the first one."""
     truth = [fo.Detections(detections=own) for own in annotated()] if truth is None else truth
     truth = [None, *truth[1:]]
     return [

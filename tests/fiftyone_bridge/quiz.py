@@ -1,4 +1,4 @@
-"""Image-level labels whose metrics can be worked out by hand.
+"""Image-level labels with metrics worked out by hand.
 
 =====  ===  ===  ===  ==========================  =========
 image  ann  bob  cid  pairs of raters that agree  in dispute
@@ -30,13 +30,13 @@ ANSWERS: list[list[str | None]] = [
     ["cat", "dog", "owl"],
 ]
 VALUES = [[{"cat": 0, "dog": 1, "owl": 2, None: -2}[name] for name in row] for row in ANSWERS]
-"""The answers as codes of a table of labels; -2 for raters who were not assigned."""
+"""Answers as codes of a table of labels; -2 for raters who were not assigned."""
 AGREEMENT = [1.0, 1 / 3, 1.0, 0.0, None, 0.0]
 DISPUTED = [False, True, False, True, None, True]
 SPA = 14 / 27
 
 NET = [0.9, 0.8, 0.1, 0.6, 0.4, 0.7]
-"""How sure a classifier is that the image shows a cat."""
+"""Confidence of a classifier that the image shows a cat."""
 SVM = [0.5, 0.9, 0.6, 0.2, 0.1, 0.3]
 
 
@@ -50,7 +50,7 @@ def several(names: list[str] | None, **attributes: Any) -> fo.Classifications | 
 
 
 def scored(score: float) -> fo.Classifications:
-    """Scores of all three labels."""
+    """Return scores of all three labels."""
     parts = {"cat": score, "dog": 1 - score, "owl": score * (1 - score)}
     return fo.Classifications(classifications=[label(name, confidence=value) for name, value in parts.items()])
 
@@ -64,7 +64,7 @@ def _assigned(answers: list[str | None]) -> list[str]:
 
 
 def quiz() -> list[fo.Sample]:
-    """One field per rater, and two classifiers; the field `raters` names who answered."""
+    """Return one field per rater, and two classifiers; the field `raters` lists who answered."""
     return [
         sample(
             number,
@@ -78,7 +78,7 @@ def quiz() -> list[fo.Sample]:
 
 
 def quiz_in_one_field() -> list[fo.Sample]:
-    """All answers in the field `answers`, told apart by the attribute `rater`."""
+    """Return all answers in the field `answers`, identified by the attribute `rater`."""
     return [
         sample(
             number,
@@ -92,7 +92,7 @@ def quiz_in_one_field() -> list[fo.Sample]:
 
 
 def table_rows() -> list[dict[str, Any]]:
-    """The same as rows of a table, with the time of each answer."""
+    """Return the same as rows of a table, with the time of each answer."""
     return [
         {"item": f"{number}.jpg", "rater": rater, "label": name, "time": 10 * number + index}
         for number, row in enumerate(ANSWERS)

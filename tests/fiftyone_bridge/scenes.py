@@ -1,4 +1,4 @@
-"""Six scenes of 100 x 100 pixels, and what two raters annotated there; every number is worked out here.
+"""Six scenes of 100 x 100 pixels, and annotations of two raters; all numbers are worked out here.
 
 =====  =========================================  ==============================  =====================
 scene  ann and bob                                units (ann, bob)                alpha
@@ -54,12 +54,12 @@ COUNTS = {"correct": 1, "merged": 1, "merged_wrong_class": 0, "wrong_class": 1, 
 
 
 def detection(name: str | None, box: list[float], **attributes: Any) -> fo.Detection:
-    """A box in pixels of an image of 100 x 100."""
+    """Return a box in pixels of an image of 100 x 100."""
     return fo.Detection(label=name, bounding_box=[value / 100 for value in box], **attributes)
 
 
 def polyline(name: str, box: list[float], **attributes: Any) -> fo.Polyline:
-    """The same as an outline."""
+    """Return the same as an outline."""
     x, y, width, height = (value / 100 for value in box)
     corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
     return fo.Polyline(label=name, points=[corners], **{"closed": True, "filled": True, **attributes})
@@ -74,7 +74,7 @@ def polylines(given: list[Box] | None) -> fo.Polylines | None:
 
 
 def make_sample(number: int, scene: Scene, make: Any = detections, listed: bool = True, **fields: Any) -> fo.Sample:
-    """A field per rater; `raters` lists who was assigned: those whose annotations are not None."""
+    """Return a field per rater; `raters` lists the assigned: those whose annotations are not None."""
     assigned = {"raters": [name for name, given in scene.items() if given is not None]} if listed else {}
     labels = {name: make(given) for name, given in scene.items()}
     metadata = fo.ImageMetadata(width=100, height=100)
@@ -90,7 +90,7 @@ def six_scenes() -> list[fo.Sample]:
 
 
 def crowded(seed: int, images: int = 12) -> list[Scene]:
-    """Images with many overlapping annotations of three raters, on a grid so that ties are common.
+    """Return images with many overlapping annotations of three raters, on a grid so that ties are common.
 
     The third rater is not assigned to every third image.
     """
@@ -107,13 +107,13 @@ FIVE = ("ann", "bob", "cid", "dan", "eve")
 
 
 def in_fields(number: int, given: dict[str, list[fo.Detection]], **more: Any) -> fo.Sample:
-    """An image of 100 x 100 pixels: each rater's labels are in a field of that name."""
+    """Return an image of 100 x 100 pixels, with each rater's labels in a field of that name."""
     labels = {name: fo.Detections(detections=own) for name, own in given.items()}
     return make_sample(number, {}, raters=list(given), **labels, **more)
 
 
 def objects() -> list[fo.Sample]:
-    """A cat that two of three annotated, and one of cid alone; then an image on which nobody annotated anything."""
+    """Return a cat that two of three annotated, one by cid alone, and an image without annotations."""
     boxes = {"ann": [[10, 10, 40, 40]], "bob": [[10, 10, 40, 36]], "cid": [[60, 60, 20, 20]]}
     given = {name: [detection("cat", box) for box in own] for name, own in boxes.items()}
     net = fo.Detections(detections=[detection("cat", [10, 10, 40, 38], confidence=0.9)])
@@ -121,7 +121,9 @@ def objects() -> list[fo.Sample]:
 
 
 def seen_by_five() -> list[fo.Sample]:
-    """Twelve images: a cat that four see; what eve alone sees on the first six; a dog of ann and bob on the last."""
+    """Return twelve images: a cat that four see; on the first six, an object that only eve sees; on the last, a dog of
+    ann and bob.
+    """
     near, far = [10, 10, 40, 40], [60, 60, 20, 20]
     samples = []
     for number in range(12):
@@ -135,7 +137,7 @@ def seen_by_five() -> list[fo.Sample]:
 
 
 def in_one_field(scenes: list[Scene]) -> list[fo.Sample]:
-    """All labels in the field `marks`, told apart by the attribute `rater`."""
+    """Return all labels in the field `marks`, identified by the attribute `rater`."""
     samples = []
     for number, scene in enumerate(scenes):
         labels = [detection(*entry, rater=rater) for rater, given in scene.items() for entry in given or ()]
@@ -152,26 +154,26 @@ def in_one_field(scenes: list[Scene]) -> list[fo.Sample]:
 
 
 def documents(dataset: fo.Dataset) -> dict[str, dict[str, Any]]:
-    """What the database itself holds, by sample; nothing of ours touches the time of the last change."""
+    """Return the database content by sample; our code never sets the time of the last change."""
     return {str(document["_id"]): document for document in dataset._sample_collection.find({})}
 
 
 @contextmanager
 def untouched(dataset: fo.Dataset) -> Iterator[None]:
-    """All that a data set holds is the same afterwards, and there is no other data set than before."""
+    """Check that all content of a data set is unchanged afterwards, and that there is no new data set."""
     before = _state(dataset)
     yield
     assert _state(dataset) == before
 
 
 def _state(dataset: fo.Dataset) -> Any:
-    fields, runs = list(dataset.get_field_schema(flat=True)), dataset.list_runs()  # FiftyOne's list: nothing is swept
+    fields, runs = list(dataset.get_field_schema(flat=True)), dataset.list_runs()  # FiftyOne's list, without cleanup
     return documents(dataset), fields, runs, dict(dataset.info), list(dataset.default_classes), fo.list_datasets()
 
 
 @contextmanager
 def counting(dataset: fo.Dataset) -> Iterator[dict[str, int]]:
-    """Count the answers and the bytes of samples that the database itself says it has sent."""
+    """Count the responses and bytes of samples that the database reports as sent."""
     database, counted = get_db_conn(), {"answers": 0, "bytes": 0}
     database.command("profile", 0)
     database.drop_collection("system.profile")
@@ -188,7 +190,7 @@ def counting(dataset: fo.Dataset) -> Iterator[dict[str, int]]:
 
 
 def raising(error: BaseException) -> Callable[..., Any]:
-    """A function that raises."""
+    """Return a function that raises."""
 
     def fails(*_: Any, **__: Any) -> None:
         raise error
@@ -197,7 +199,7 @@ def raising(error: BaseException) -> Callable[..., Any]:
 
 
 def stop_at(share: float) -> Callable[[float, str], None]:
-    """A report of progress that stops the work where so much of it is done."""
+    """Return a progress callback that stops the work at a given fraction."""
 
     def stop(done: float, _: str) -> None:
         if done >= share:
@@ -207,14 +209,14 @@ def stop_at(share: float) -> Callable[[float, str], None]:
 
 
 def without(document: Any, names: set[str]) -> Any:
-    """A document without the given keys, at any depth."""
+    """Return a document without the given keys, at any depth."""
     if isinstance(document, dict):
         return {key: without(value, names) for key, value in document.items() if key not in names}
     return [without(value, names) for value in document] if isinstance(document, list) else document
 
 
 def metrics_of(found: Any) -> dict[str, Any]:
-    """All numbers of a part of an agreement, as plain values."""
+    """Return all numbers of a part of an agreement, as plain values."""
     numbers = ("alpha", "alpha_interval", "global_alpha", "global_alpha_interval", "image_alpha", "images", "units")
     names = ("category", "rater", *numbers, "class_difficulty", "collaboration", "vitality")
     return {name: plain_values(getattr(found, name)) for name in names}

@@ -1,4 +1,4 @@
-"""Masks of several raters: small ones whose numbers can be worked out by hand, and painted ones to look at.
+"""Masks of several raters: small ones with numbers worked out by hand, and painted ones for screenshots.
 
 The small ones are one row of four pixels on three images:
 
@@ -10,8 +10,8 @@ image  ann      bob      cid         rater counts
 2      1 0 0 0  -        -           1 0 0 0, ann alone
 =====  =======  =======  ==========  ==================
 
-cid was assigned to image 1 and marked nothing. Of the pixels that anybody marked (5), at least two raters marked 3
-and all three 1. F1 of ann and bob: 2 (2 + 1) / (4 + 4) = .75.
+cid was assigned to image 1 and marked nothing. Of the pixels that any rater marked (5), at least two raters marked
+3 and all three 1. F1 of ann and bob: 2 (2 + 1) / (4 + 4) = .75.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ RATIO = [1, 3 / 5, 1 / 5]
 
 
 GOOD = [[0.1, 0.5, 0.8, 0.9], [0.85, 0.7, 0.2, 0.1], [0.9, 0.2, 0.1, 0.1]]
-"""Scores of a detector that finds what ann marks before all else; the other one, `poor`, says the opposite."""
+"""Scores of a detector that ranks ann's pixels first; the other one, `poor`, is the opposite."""
 
 
 CLASSES = {1: "road", 2: "car"}
@@ -50,7 +50,7 @@ CLASSES = {1: "road", 2: "car"}
 
 
 def painted(*squares: tuple[int, int, int, int, int]) -> NDArray[np.uint8]:
-    """A map of 20 x 30 pixels with squares of a class: x, y, width, height, value."""
+    """Return a map of 20 x 30 pixels with squares of a class: x, y, width, height, value."""
     found = np.zeros((20, 30), np.uint8)
     for x, y, across, down, value in squares:
         found[y : y + down, x : x + across] = value
@@ -58,12 +58,12 @@ def painted(*squares: tuple[int, int, int, int, int]) -> NDArray[np.uint8]:
 
 
 MAPS = [
-    {  # cid has a car where the others have road; ann alone has one more road
+    {  # cid has a car where the others have road; only ann has one more road
         "ann": painted((0, 0, 6, 6, 1), (20, 10, 4, 5, 1)),
         "bob": painted((0, 0, 6, 6, 1)),
         "cid": painted((0, 0, 6, 6, 2)),
     },
-    {  # all agree but for a rim
+    {  # all agree except for a thin rim
         "ann": painted((5, 5, 8, 8, 2)),
         "bob": painted((5, 5, 8, 8, 2)),
         "cid": painted((5, 5, 9, 8, 2)),
@@ -80,7 +80,7 @@ def row(marks: list[int] | None, full: int = 1) -> fo.Segmentation | None:
 
 
 def small(full: int = 1, **more: Any) -> list[fo.Sample]:
-    """The three images, masks in the database."""
+    """Return the three images, with masks in the database."""
     return [
         fo.Sample(
             f"/images/{number}.png",
@@ -94,14 +94,14 @@ def small(full: int = 1, **more: Any) -> list[fo.Sample]:
 
 
 def add_maps(dataset: fo.Dataset) -> fo.Dataset:
-    """The data set with the score maps of `good` and `poor`, in the database."""
+    """Add the score maps of `good` and `poor` to the data set, in the database."""
     dataset.set_values("good", [fo.Heatmap(map=np.array([scores])) for scores in GOOD])
     dataset.set_values("poor", [fo.Heatmap(map=1 - np.array([scores])) for scores in GOOD])
     return dataset
 
 
 def mapped() -> list[fo.Sample]:
-    """The three images with their score maps."""
+    """Return the three images with their score maps."""
     samples = small()
     for sample, scores in zip(samples, GOOD, strict=True):
         sample["good"], sample["poor"] = (fo.Heatmap(map=np.array([of])) for of in (scores, [1 - s for s in scores]))
@@ -109,10 +109,10 @@ def mapped() -> list[fo.Sample]:
 
 
 def drawn_stack(folder: Path, images: int = 8, size: tuple[int, int] = (320, 240)) -> None:
-    """Images of the demo, and what five raters mark in them: ``images/``, ``masks/rater/``, ``scores/detector/``.
+    """Write images of the demo with masks of five raters: ``images/``, ``masks/rater/``, ``scores/detector/``.
 
-    The raters are ever looser; the last marks with a generous margin, and stands out. Two detectors: one blurs what is
-    there, the other sees large things only, and something that is not there.
+    The raters are increasingly loose; the last marks with a large margin, and is an outlier. One of two detectors blurs
+    the objects; the other sees only large ones, and one that does not exist.
     """
     scenes = [scene for scene in draw_scenes(images + 1, size=size) if scene.objects][:images]
     rng = np.random.default_rng(0)
@@ -134,7 +134,7 @@ def drawn_stack(folder: Path, images: int = 8, size: tuple[int, int] = (320, 240
 
 
 def add_scores(dataset: fo.Dataset, folder: Path) -> list[str]:
-    """The score maps of the detectors as `Heatmap` fields."""
+    """Add the score maps of the detectors as `Heatmap` fields; return their names."""
     names = ["sharp", "broad"]
     for name in names:
         dataset.add_sample_field(name, fo.EmbeddedDocumentField, embedded_doc_type=fo.Heatmap)

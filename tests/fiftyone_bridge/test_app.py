@@ -1,4 +1,4 @@
-"""Messages to the App are ones that a Python session beside it can read."""
+"""Messages to the App can be read by a Python session connected to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tests stay away from the user's own FiftyOne."""
+"""Tests do not touch the user's own FiftyOne."""
 
 import os
 import subprocess

@@ -14,7 +14,7 @@ MODULES = [found.name for found in pkgutil.walk_packages(kf.__path__, "kalos_cor
 PARTS = {part: list(names) for part, names in groupby(MODULES, lambda name: name.split(".")[2])}
 """Package or module -> its modules."""
 SLOW = {"analyses", "kinds"}
-"""Parts whose examples compute whole runs, as their own tests do."""
+"""Parts whose examples compute whole runs, as their tests do."""
 
 
 @pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")

@@ -1,4 +1,4 @@
-"""What FiftyOne has no public name for: each call alone, so that what fails says what a newer FiftyOne changed."""
+"""Private API of FiftyOne: each call is tested alone, so that failures show what a newer FiftyOne changed."""
 
 import ast
 import asyncio
@@ -79,7 +79,7 @@ def test_what_is_remembered_of_a_data_set_is_read_again(dataset):
 
 
 def test_what_no_list_names_of_an_annotation_run_is_forgotten(dataset, monkeypatch):
-    """Of one process, since it made an id: a record, a file and half a file; what a list or a record names stays."""
+    """Content of one process since it created an id: a record, a file and half a file; listed content stays."""
     monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
     connection, since = internals.database(), str(ObjectId())
     assert not internals.has_annotation_results(dataset, "arbiter")
@@ -105,7 +105,7 @@ def test_what_no_list_names_of_an_annotation_run_is_forgotten(dataset, monkeypat
 
 
 def test_samples_that_no_data_set_lists_are_forgotten(dataset):
-    """Of this process, since it made an id; those of a data set, of before, and of another process stay."""
+    """Samples of this process since it created an id; those of a data set, older ones, and of others stay."""
     before, since, own = ObjectId(), str(ObjectId()), ObjectId()
     another = ObjectId(f"{str(own)[:8]}{'0' * 10}{str(own)[18:]}")
     listed = fo.Dataset()
@@ -195,7 +195,7 @@ def test_a_selection_of_labels_is_sent_to_those_who_listen():
 
 
 def test_operators_are_guarded_once_in_front_of_what_the_server_calls(monkeypatch):
-    """What the guard does with requests: tests/operators/test_origins.py."""
+    """For the effect of the guard on requests, see tests/operators/test_origins.py."""
     registry = server.PermissionedOperatorRegistry
     monkeypatch.setattr(registry, "from_exec_request", vars(registry)["from_exec_request"])
     monkeypatch.setattr(server, "execute_or_delegate_operator", server.execute_or_delegate_operator)
@@ -235,15 +235,15 @@ def test_the_version_is_checked_at_load(monkeypatch):
         runpy.run_path(internals.__file__)
 
 
-# ---- and only there ----
+# ---- private calls elsewhere ----
 
 FOLDERS = ("kalos_core/fiftyone", "operators", "panels")
 PUBLIC = {"_asdict", "_id"}
-"""Of named tuples, and of files of GridFS, which are documented."""
+"""Attributes of named tuples and GridFS files, which are documented."""
 
 
 def private_calls(source: str) -> list[str]:
-    """Attributes with a leading underscore, of something else than the object itself; FiftyOne's database layer."""
+    """Return attributes with a leading underscore of other objects; and FiftyOne's database layer."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute) and re.match(r"_[a-z]", node.attr) and node.attr not in PUBLIC:

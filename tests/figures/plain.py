@@ -1,4 +1,4 @@
-"""What several tests of figures read of a figure."""
+"""Content of plots for tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 
 def plain(figure: go.Figure) -> list[dict[str, Any]]:
-    """Traces as the App gets them: JSON without NaN."""
+    """Return traces as the App receives them: JSON without NaN."""
     return json.loads(json.dumps(figure.to_plotly_json()["data"], allow_nan=False))
 
 
@@ -22,5 +22,5 @@ def notes(figure: go.Figure) -> list[str]:
 
 
 def names(figure: go.Figure) -> list[str]:
-    """Of its traces, up to a colon."""
+    """Return the names of its traces, up to a colon."""
     return [trace.name.split(":")[0] for trace in figure.data]

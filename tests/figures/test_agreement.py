@@ -1,4 +1,4 @@
-"""Plots of agreement: what is counted where, and what a title says."""
+"""Plots of agreement: counts and titles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots of calibration: what is counted where, where the lines stand, and what a title says."""
+"""Plots of calibration: counts, positions of lines, and titles."""
 
 from __future__ import annotations
 

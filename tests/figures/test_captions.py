@@ -1,4 +1,4 @@
-"""Captions: every figure of every kind has one."""
+"""Captions: every plot of every kind has one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kalos_core.figures.captions import CAPTIONS
 
 
 def named_figures(module):
-    """Names that a kind's `figures` gives its parts: keys of its dictionaries, and of the parts set later."""
+    """Return the names of plots in a kind's `figures`: keys of its dictionaries, and of parts set later."""
     names = set()
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.Dict) and any(isinstance(value, ast.Call) for value in node.values):

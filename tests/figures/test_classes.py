@@ -1,4 +1,4 @@
-"""Bars of class difficulty: which classes are shown, in which order, and what is said of the others."""
+"""Bars of class difficulty: which classes are shown, in which order, and the text about the others."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ IMAGES = [20, 12, 2, 0, 10]
 def test_the_hardest_class_with_enough_images_comes_first():
     assert hardest_classes(ALPHAS, IMAGES).tolist() == [4, 1, 0]
     assert hardest_classes(ALPHAS, IMAGES, limit=2).tolist() == [4, 1]
-    assert hardest_classes([0.9, 0.2, math.nan], [1, 2, 0]).tolist() == [1, 0]  # none has enough: all
-    assert hardest_classes([0.5, 0.5, 0.1], [9, 9, 9]).tolist() == [2, 0, 1]  # equal ones keep their order
+    assert hardest_classes([0.9, 0.2, math.nan], [1, 2, 0]).tolist() == [1, 0]  # none has enough images: all
+    assert hardest_classes([0.5, 0.5, 0.1], [9, 9, 9]).tolist() == [2, 0, 1]  # ties keep their order
     assert left_out(ALPHAS, IMAGES, 12) == "Not shown: 1 on fewer than 10 images, 1 without an alpha."
     assert left_out([0.5], [9]) == ""
 

@@ -1,4 +1,4 @@
-"""What figures share: numbers, colours, and that results are drawn with their finding as title."""
+"""Shared parts of plots: numbers, colours, and findings as titles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.figures.plain import plain, title
         (display.points_text, {0.66068: "66.1", None: "undefined"}),
         (display.count_text, {1402: "1,402", -1402: "−1,402"}),
         (display.p_text, {0.0316: "p = 0.032", 0.2: "p = 0.2", 1e-9: "p < 0.001"}),
-        # two digits, and never rounded to all or none
+        # two digits, and never rounded to 0 or 100 %
         (display.percent_text, {0.000506: "0.051\xa0%", 0.333: "33\xa0%", 0.994: "99\xa0%", 0.9999: ">\xa099\xa0%"}),
         (display.percent_text, {1.0: "100\xa0%", 0.0: "0\xa0%", 1e-9: "<\xa00.001\xa0%", None: "undefined"}),
         (
@@ -58,7 +58,7 @@ def test_one_is_singular_and_others_are_plural(count, words, text):
 
 
 def test_an_interval_is_written_as_far_as_there_is_one():
-    assert display.with_interval(0.7981, [0.786, 0.807]) == "0.798\xa0[0.786,\xa00.807]"  # narrow: a decimal more
+    assert display.with_interval(0.7981, [0.786, 0.807]) == "0.798\xa0[0.786,\xa00.807]"  # narrow: one more decimal
     assert display.with_interval(0.5, np.array([0.25, 0.75])) == "0.50\xa0[0.25,\xa00.75]"
     assert display.with_interval(0.5, [math.nan, math.nan]) == "0.50"
     assert display.with_interval(None, [None, None], why="fewer than 8 images") == "undefined"

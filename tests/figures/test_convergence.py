@@ -1,4 +1,4 @@
-"""Plots of label convergence: what is drawn where, and what a title says."""
+"""Plots of label convergence: positions and titles."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_results_are_drawn():
 
 @pytest.fixture(scope="module")
 def two():
-    """Convergence of two raters on two data sets."""
+    """Return the convergence of two raters on two data sets."""
     found = []
     for seed in (0, 1):
         rng = np.random.default_rng(seed)

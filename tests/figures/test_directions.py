@@ -1,4 +1,4 @@
-"""The figure of every ordered pair of raters."""
+"""Plot of every ordered pair of raters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots of synthetic raters hold the numbers of their events."""
+"""Plots of synthetic raters show the numbers of their events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots of image-level labels: what is drawn where, and what a title says."""
+"""Plots of image-level labels: positions and titles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.figures.plain import notes, plain, title
 
 @pytest.fixture(scope="module")
 def table():
-    """Two raters who are nearly sure of day and night, and two who are not."""
+    """Return two raters who are almost consistent on day and night, and two who are not."""
     rng = np.random.default_rng(0)
     rows = []
     for rater, sure in (("ann", 0.95), ("bob", 0.95), ("cid", 0.6), ("dan", 0.6)):
@@ -51,7 +51,7 @@ def test_titles(said, expected):
 
 def test_majorities_in_both_readings(table):
     upper, lower = plain(figures.plot_majority(majority_agreement(table)))
-    assert upper["customdata"][-1] == "snow"  # nobody chose it: last, and without the second mark
+    assert upper["customdata"][-1] == "snow"  # no rater chose it: last, and without the second mark
     assert lower["x"][-1] is None
     assert upper["x"][-1] == 100
     assert plain(labels.majority_dots([], [], []))[0]["x"] == []
@@ -70,7 +70,7 @@ def test_accuracy_has_the_majority_as_its_last_row_or_a_reference(table):
 
 
 def test_skill_and_confusion_say_who_takes_what_for_what():
-    """cid takes every other dog for a cat: three of twelve answers are wrong."""
+    """cid labels every other dog as a cat: three of twelve answers are wrong."""
     rows = [["cat"] * 3, ["cat"] * 3, ["dog"] * 3, ["dog", "dog", "cat"]] * 3
     names = ("ann", "bob", "cid")
     answers = [{"item": i, "rater": names[r], "label": row[r]} for i, row in enumerate(rows) for r in range(3)]

@@ -1,6 +1,6 @@
-"""Laws of all figures: names from data are text, numbers are JSON, and nothing zooms.
+"""Laws of all plots: names from data are text, numbers are JSON, and nothing zooms.
 
-No figure lets plotly, Markdown or a mark of direction read anything into a name.
+No plot lets plotly, Markdown or direction marks interpret a name.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ NOTHING = {
     "precision_curves": lambda: ranking.precision_curves(["a"], [0.5, 1], [[None, None]], [None]),
     "variation_bars": lambda: variation_bars({}),
 }
-"""Figures of what is undefined, or of nothing."""
+"""Plots of undefined or empty results."""
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -102,5 +102,5 @@ def test_a_name_keeps_its_letters_and_loses_its_marks():
     assert html.unescape(shown(HOSTILE, None)) == HOSTILE.replace("\u202e", "")
     assert len(html.unescape(shown(HOSTILE))) == 60
     assert html.unescape(shortened(HOSTILE)) == "<b>*_x_*</b>%{y}[…"
-    assert shown("1. Straße, d'Or.jpg") == "1&#46; Straße, d'Or.jpg"  # no list
+    assert shown("1. Straße, d'Or.jpg") == "1&#46; Straße, d'Or.jpg"  # not a list
     assert shown("www.b.de") == "www&#46;b.de"

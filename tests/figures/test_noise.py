@@ -1,4 +1,4 @@
-"""Plots of the fit of a noise model: titles say the finding, and curves are densities of what is drawn."""
+"""Plots of the fit of a noise model: titles are findings, and curves are densities of the bars."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from tests.noise.models import by_raters
 
 @pytest.fixture(scope="module")
 def model():
-    """Right and left shifts with heavy tails, two confusions, a small unmatched mark and one annotated as two."""
+    """Return right and left shifts with heavy tails, two confusions, a small unmatched annotation and a split one."""
     rng = np.random.default_rng(0)
     marks = [
         *((0, "ann", "cat", [10, 10, 20, 20]), (0, "bob", "dog", [11, 10, 20, 20])),
@@ -81,7 +81,7 @@ def test_angles_between_fragments_are_densities_beside_the_distribution(model):
     share = model.observations.opposition
     assert sum(np.array(bars.y) * np.array(bars.width)) == pytest.approx(1)
     assert bars.customdata[-1] == (share >= 35 / 36).sum()
-    inside = np.linspace(0.5, 35 / 36, 4001)  # up to the bar that ends at 180 degrees, where the density has no bound
+    inside = np.linspace(0.5, 35 / 36, 4001)  # up to the bar that ends at 180 degrees, where the density is unbounded
     area = trapezoid(np.exp(model.topology.opposition.log_density(inside)), inside)
     assert 5 * sum(beta.y[18:35]) == pytest.approx(area, rel=1e-4)
     assert 5 * sum(beta.y) == pytest.approx(1)
@@ -135,7 +135,7 @@ def test_signal_loss_is_named_beside_the_papers():
 
 
 def test_rows_of_fidelity_and_of_tests_read_as_numbers_are_written():
-    """Counts in full, as in the `repr`; not in powers of ten."""
+    """Counts are written in full, as in the `repr`; not in powers of ten."""
     rows = np.array([[1398.0, -0.0694], [1145.0, -0.114], [1665.0, -0.0294]])
     found = Fidelity(np.array(["correct", "global_alpha"]), *rows, np.array([[1420.0, -0.2]]), 1, 9)
     assert [list(row.values()) for row in fidelity_rows(found)] == [

@@ -1,4 +1,4 @@
-"""Plots of agreement about pixels: what is drawn is what was computed."""
+"""Plots of pixel agreement show the computed values."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def test_the_tree_has_a_leaf_for_each_rater_in_their_own_row(result):
     assert list(leaves.customdata) == ["ann", "bob", "cid", "dan"]
     assert [figure.layout.yaxis.ticktext[row] for row in leaves.y] == ["ann", "bob", "cid", "dan"]
     assert len(figure.data) - 1 == 3
-    # bob and cid meet at 0, and the top joins dan
+    # bob and cid join at 0, and dan joins at the top
     assert max(max(branch.x) for branch in figure.data[:-1]) == pytest.approx(result.linkage[-1, 2])
     meeting = min(figure.data[:-1], key=lambda branch: max(branch.x))
     assert sorted({meeting.y[0], meeting.y[-1]}) == sorted(leaves.y[1:3])

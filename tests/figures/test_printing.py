@@ -1,4 +1,4 @@
-"""Figures on paper: white, told apart without colours, and written to files."""
+"""Plots on paper: white, distinguishable without colours, and written to files."""
 
 import importlib.util
 import os

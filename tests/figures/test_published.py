@@ -1,4 +1,4 @@
-"""Published values: as they stand in their sources, in this library's own words."""
+"""Published values, as in their sources, in this library's terms."""
 
 from __future__ import annotations
 

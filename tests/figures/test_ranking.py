@@ -1,4 +1,4 @@
-"""Plots of rankings: what is drawn where, and what a title says."""
+"""Plots of rankings: positions and titles."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_bounds_are_drawn_with_the_raters_within(detectors):
 
 def test_curves_are_drawn_where_defined(detectors):
     figure = figures.plot_curves(detectors, "edge")
-    assert names(figure) == ["ann", "bob", "any", "0.5"]  # cid marks nothing, nor is there a pixel of three quarters
+    assert names(figure) == ["ann", "bob", "any", "0.5"]  # cid marks nothing, and no pixel has three quarters
     assert figure.data[0].x[-1] == 1
     assert figure.data[0].y[-1] == pytest.approx(detectors.precision[0, 1, -1], abs=0.3)
     low, high = np.nanmin(detectors.area[:, 1]), np.nanmax(detectors.area[:, 1])
@@ -141,7 +141,7 @@ def test_detectors_against_agreement(agreed):
     table = agreed.by_detector()
     assert list(figure.data[0].x)[:2] == pytest.approx(table["cco"][:2])
     assert list(figure.data[1].x)[:2] == pytest.approx(table["cci"][:2])
-    assert figure.data[1].x[2] is None  # a map that is the same everywhere
+    assert figure.data[1].x[2] is None  # a constant map
     p = table["cci_p"].tolist()
     assert p[0] < 0.01 < p[1]
     assert ["not significant" in text for text in figure.data[1].customdata[:2]] == [False, True]

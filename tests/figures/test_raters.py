@@ -1,4 +1,4 @@
-"""Plots of raters: signs, the order of a heatmap, and what the titles say."""
+"""Plots of raters: signs, order of heatmaps, and titles."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENDS = "ana and ben agree most (0.90), ana and chen least (0.50)"
         (raters.vitality_title(RATERS, [-0.04, None, -0.02]), "Without ana the others agree better (−0.040)"),
         (raters.vitality_title(RATERS, [None, math.nan, None]), "No rater has a vitality"),
         (raters.collaboration_title(RATERS, MATRIX), ENDS),
-        (raters.collaboration_title(RATERS, FULL), ENDS),  # not the diagonal
+        (raters.collaboration_title(RATERS, FULL), ENDS),  # without the diagonal
         (raters.collaboration_title(RATERS[:2], [[None, 0.5], [0.5, None]]), "ana and ben agree at 0.50"),
         (raters.collaboration_title(RATERS[:2], [[None, None], [None, None]]), "No two raters can be compared"),
         (raters.session_title(RATERS, [0.9, None, 0.4]), CONSISTENT),
@@ -75,7 +75,7 @@ def test_the_cells_are_in_the_order_of_the_clusters(three_raters):
 
 @pytest.fixture(scope="module")
 def three_raters():
-    """Ann and bob agree on both images; cid on neither, and has annotated one of them only."""
+    """Return ann and bob, who agree on both images, and cid, who annotated only one and agrees on none."""
     marks = [("ann", 0, 1), ("bob", 0, 1), ("cid", 50, 1), ("ann", 0, 2), ("bob", 0, 2)]
     rows = [{"image": n, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x, n in marks]
     return agreement(Annotations.from_rows(rows, assigned="all"), bootstrap=20)

@@ -1,4 +1,4 @@
-"""The curve of sensitivity: where its points, its band and its marks are."""
+"""Sensitivity curve: positions of its points, band and marks."""
 
 from __future__ import annotations
 

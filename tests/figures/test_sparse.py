@@ -1,4 +1,4 @@
-"""Plots of sparse agreement: what is drawn where, and what a title says."""
+"""Plots of sparse agreement: positions and titles."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_removal_and_weights():
     result = removal_experiment(counts, ["flat", "edges"], steps=4, rounds=20)
     figure = plot_removal(result)
     assert names(figure) == ["2 per item", "3 per item", "5 per item", "any number, flat"]
-    assert plain(figure)[-1]["y"][-1] is None  # all annotations: nothing varies
+    assert plain(figure)[-1]["y"][-1] is None  # all annotations: no variance
     flat, edges = plain(plot_weights(result))
     assert flat["y"] == [0.0] * 4
     assert edges["y"] == pytest.approx(result.against_flat[1].tolist())

@@ -1,4 +1,4 @@
-"""Plots of variations: what is counted where, and what a title says."""
+"""Plots of variations: counts and titles."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.figures.plain import title
 
 NOTHING = "No findings: nobody annotated anything"
 MERGED = (
-    "100\xa0% of 1,000 findings are differences, most often: one rater drew as one what another drew as several of "
-    "another class (1,000)"
+    "100\xa0% of 1,000 findings are differences, most often: one rater annotated as one object what another annotated "
+    "as several of another class (1,000)"
 )
 MOSTLY_MISSING = "30\xa0% of 100 findings are differences, most often: only one of two raters annotated an object (30)"
 

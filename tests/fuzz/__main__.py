@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz --minutes 60`: calls with all kinds of arguments and files, for as long as there is time."""
+"""`python -m tests.fuzz --minutes 60`: calls with all kinds of arguments and files, for a given time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.fuzz.harness import search
 from tests.fuzz.targets import TARGETS
 
 EACH = 10
-"""Calls of one function before the next one has its turn."""
+"""Number of calls of one function per turn."""
 
 
 def main() -> int:

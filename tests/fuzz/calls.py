@@ -1,4 +1,4 @@
-"""Every public function, class and method, from the names that every package exports."""
+"""Every public function, class and method, from the exports of every package."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from kalos_core.arguments import MADE_BY_MANY
 from tests.fuzz import values as v
 
 NOT_FOUND_HERE = ("kalos_core.cli", "kalos_core.fiftyone")
-"""Packages with fuzzers of their own: flags are text, and the bridge needs a database."""
+"""Packages with their own fuzzers: flags are text, and the bridge needs a database."""
 
 NOT_CALLED = {
     "InputError": "an error",
     "KalosError": "an error",
     "KalosWarning": "a warning",
 }
-"""Public names that are not called here, and why."""
+"""Public names that are not called here, with the reason."""
 
 CHEAP: dict[str, dict[str, Any]] = {
     "noise.experiments.run_experiments": {"counts": (2,), "repeats": 1, "magnitudes": (1.0,)},
@@ -39,27 +39,27 @@ CHEAP: dict[str, dict[str, Any]] = {
     "NoiseModel.rate_tests": {"permutations": 5},
     "NoiseModel.fidelity": {"draws": 1},
 }
-"""Arguments in place of defaults that take long."""
+"""Arguments that replace slow defaults."""
 
 BLOCKS = ("annotations.", "calibration.", "chance.", "correspondence.", "shapes.", "similarity.", "noise.sources.")
 BLOCKS += ("report.graded_table",)
-"""Packages of building blocks, which take arrays as the library makes them."""
+"""Packages of internal array functions, which get arrays from the library."""
 
 DOORS = (
     *("Annotations", "LabelTable", "LabelStack", "MaskStack", "NoiseModel", "ConceptTruths", "DetectorAccumulator"),
     *("pixels.PixelAccumulator", "sparse.RunningAgreement", "ranking.SystemScores", "Agreement"),
 )
-"""Classes of which people call the methods with values of their own."""
+"""Classes whose methods users call with their own values."""
 
 FROM_ARRAYS = (
     *(TypeError, ValueError, LookupError, AttributeError, OverflowError, MemoryError),
     pd.errors.InvalidIndexError,
 )
-"""What Python, NumPy and pandas raise where arrays do not fit one another, or memory."""
+"""Errors of Python, NumPy and pandas for arrays that do not fit, or sizes that no memory holds."""
 
 
 def trusts(name: str) -> bool:
-    """Whether a call takes its arguments as the library makes them, and leaves it to NumPy to say what does not fit."""
+    """Return whether a call gets its arguments from the library, so that NumPy's errors are sufficient."""
     owner, _, method = name.rpartition(".")
     is_method = bool(owner) and owner.rpartition(".")[2][:1].isupper()
     is_class = method[:1].isupper()
@@ -72,11 +72,11 @@ RENAMED = {
     ("consensus.staple_classes", "labels"): "label_maps",
     ("noise.experiments.run_experiments", "counts"): "counts_of_raters",
 }
-"""Parameters that are of another kind than the same name elsewhere."""
+"""Parameters of another kind than the same name elsewhere."""
 
 
 def packages() -> Iterator[Any]:
-    """Every package that says what it exports, the library itself first."""
+    """Yield every package that defines exports, the library itself first."""
     yield kalos_core
     for found in pkgutil.walk_packages(kalos_core.__path__, "kalos_core."):
         if found.ispkg and not found.name.startswith(NOT_FOUND_HERE):
@@ -87,7 +87,7 @@ def packages() -> Iterator[Any]:
 
 @cache
 def public() -> dict[str, Any]:
-    """Name, with its package where that is not the library itself -> function or class, each once."""
+    """Return name (with its package outside of the top level) -> function or class, each once."""
     found: dict[int, tuple[str, Any]] = {}
     for module in packages():
         place = module.__name__.partition(".")[2]
@@ -104,7 +104,7 @@ def _is_called(thing: Any) -> bool:
 
 @cache
 def hints(function: Any) -> dict[str, Any]:
-    """The types of a function's parameters and of its result, as far as they can be told here."""
+    """Return the types of a function's parameters and result, as far as they can be evaluated here."""
     if inspect.isclass(function):
         return hints_of_fields(function)
     bare = inspect.unwrap(function)
@@ -115,7 +115,7 @@ def hints(function: Any) -> dict[str, Any]:
         written = {entry.name: entry.annotation for entry in entries} | {"return": written.get("return")}
     for name, hint in written.items():
         try:
-            found[name] = eval(hint, dict(bare.__globals__)) if isinstance(hint, str) else hint  # our own annotation
+            found[name] = eval(hint, dict(bare.__globals__)) if isinstance(hint, str) else hint  # annotations are ours
         except (NameError, TypeError, AttributeError):  # imported for types only
             found[name] = None
     return found
@@ -123,12 +123,12 @@ def hints(function: Any) -> dict[str, Any]:
 
 @cache
 def made(kind: type) -> Any:
-    """One instance of a public class: given by `values`, or found in what functions answer to right arguments."""
+    """Return one instance of a public class: from `values`, or from the results of functions with valid arguments."""
     failed = []
     for make in [v.INSTANCES[kind]] if kind in v.INSTANCES else _makers(kind):
         try:
             found = _inside(make(), kind)
-        except Exception as error:  # whatever a call may not raise is found where it is called
+        except Exception as error:  # unexpected errors are found where the call is tested
             failed.append(str(error))
             continue
         if found is not None:
@@ -137,7 +137,7 @@ def made(kind: type) -> Any:
 
 
 def _makers(kind: type) -> Iterator[Callable[[], Any]]:
-    """Public functions, then class methods of its own, then fields, properties and methods of other public classes."""
+    """Yield public functions, then the class's own class methods, then fields, properties and methods of others."""
     classes = [thing for thing in public().values() if inspect.isclass(thing)]
     for name, thing in public().items():
         if inspect.isfunction(thing) and kind in _kinds(hints(thing).get("return")):
@@ -149,7 +149,7 @@ def _makers(kind: type) -> Iterator[Callable[[], Any]]:
         if owner is kind or owner in UNDERWAY:
             continue
         for name, held in _methods(owner):
-            of = getattr(held, "fget", None) or getattr(held, "func", None)  # of properties, plain and cached
+            of = getattr(held, "fget", None) or getattr(held, "func", None)  # of plain and cached properties
             if of is not None and kind in _kinds(hints(of).get("return")):
                 yield partial(_attribute, owner, name)
             elif inspect.isfunction(held) and name[0] != "_" and kind in _kinds(hints(held).get("return")):
@@ -160,7 +160,7 @@ def _makers(kind: type) -> Iterator[Callable[[], Any]]:
 
 
 UNDERWAY: set[type] = set()
-"""Classes of which an instance is looked for, in which none is looked for again."""
+"""Classes for which an instance is being searched; prevents recursion."""
 
 
 def _attribute(owner: type, name: str) -> Any:
@@ -178,7 +178,7 @@ def _apart(kind: type) -> Any:
 
 
 def hints_of_fields(kind: type) -> dict[str, Any]:
-    """The types of a dataclass's fields."""
+    """Return the types of a dataclass's fields."""
     found = {}
     for base in kind.__mro__:
         for name, hint in vars(base).get("__annotations__", {}).items():
@@ -190,8 +190,8 @@ def hints_of_fields(kind: type) -> dict[str, Any]:
 
 
 def _kinds(hint: Any) -> list[Any]:
-    """All types within a type."""
-    if isinstance(hint, list):  # the parameters of a function
+    """Return all types within a type."""
+    if isinstance(hint, list):  # parameters of a function
         return []
     return [hint, *(kind for inner in typing.get_args(hint) for kind in _kinds(inner))]
 
@@ -204,7 +204,7 @@ def _inside(value: Any, kind: type) -> Any:
 
 
 def answer(name: str, function: Callable[..., Any]) -> Any:
-    """What a function answers to right arguments."""
+    """Return the result of a function for valid arguments."""
     given = dict(CHEAP.get(name, {}))
     for parameter in inspect.signature(function).parameters.values():
         if parameter.default is parameter.empty and parameter.kind not in v.SEVERAL:
@@ -216,7 +216,7 @@ def answer(name: str, function: Callable[..., Any]) -> Any:
 
 
 def good_for(name: str, function: Callable[..., Any], parameter: inspect.Parameter) -> list[Any]:
-    """Right values of a parameter: by its type where that is a class of ours, else by its name."""
+    """Return valid values of a parameter: by its type if that is a class of ours, otherwise by its name."""
     hint = hints(function).get(parameter.name)
     own = [kind for kind in _kinds(hint) if inspect.isclass(kind) and kind in BY_TYPE()]
     renamed = RENAMED.get((name, parameter.name), parameter.name)
@@ -224,7 +224,7 @@ def good_for(name: str, function: Callable[..., Any], parameter: inspect.Paramet
     by_name = by_name or next((good for kind, good in v.BY_HINT if kind in _kinds(hint)), [])
     fitting = [value for value in by_name if any(isinstance(value, kind) for kind in own)]
     if own and not fitting and renamed == parameter.name:
-        with suppress(LookupError):  # none is made of right arguments alone
+        with suppress(LookupError):  # it cannot be created from valid arguments alone
             return [_apart(own[0]), *by_name]
     return fitting + [value for value in by_name if not any(value is other for other in fitting)]
 
@@ -235,7 +235,7 @@ def BY_TYPE() -> frozenset[type]:
 
 
 def _is_record(kind: type) -> bool:
-    """Whether a class only keeps what the library gives it: a call makes it, or it has no check of its own."""
+    """Return whether only the library creates a class, or the class has no checks of its own."""
     if getattr(kind, "_call", "") and kind.__name__ not in MADE_BY_MANY:
         return True
     own = [base for base in kind.__mro__ if base.__module__.startswith("kalos_core")]
@@ -254,7 +254,7 @@ def _methods(kind: type) -> Iterator[tuple[str, Any]]:
 
 @cache
 def calls() -> dict[str, Callable[..., Any]]:
-    """Name -> what is called."""
+    """Return name -> callable."""
     found: dict[str, Callable[..., Any]] = {}
     for name, thing in public().items():
         if name in NOT_CALLED:
@@ -287,7 +287,7 @@ CALLS = calls()
 
 @st.composite
 def arguments(draw: st.DrawFn, name: str) -> dict[str, Any]:
-    """Arguments of one call: those that are needed, and some others."""
+    """Draw the arguments of one call: the required ones, and some others."""
     cheap = CHEAP.get(name, {})
     given = dict(cheap)
     for parameter in inspect.signature(CALLS[name]).parameters.values():

@@ -1,4 +1,4 @@
-"""Files of every format, changed in what they say or in their bytes, and the calls that read them."""
+"""Files of every format with changed values or bytes, and the calls that read them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.readers import test_zooniverse as zooniverse
 from tests.readers.cases import as_bytes, write
 
 Content = str | bytes | list[Any] | dict[str, Any]
-"""A table or XML, bytes, or what is written as JSON."""
+"""A table or XML, bytes, or a value to write as JSON."""
 
 
 def _zooniverse() -> str:
@@ -94,12 +94,12 @@ FILES: dict[str, tuple[dict[str, Content], Callable[[Path], Any]]] = {
         lambda at: list(readers.read_bsds(at).label_stacks()),
     ),
 }
-"""Format -> files that are right, by their path, and the call that reads their folder."""
+"""Format -> path -> valid content, and the call that reads the folder."""
 
 
 @st.composite
 def changed(draw: st.DrawFn, files: dict[str, Content]) -> dict[str, bytes]:
-    """Files of which one says something else, or has other bytes, or both."""
+    """Draw files of which one has another value, other bytes, or both."""
     name = draw(st.sampled_from(sorted(files)))
     written = {each: as_bytes(content) for each, content in files.items()}
     if draw(st.booleans()):

@@ -1,4 +1,4 @@
-"""One call, and what may come of it: an answer, or our own error, soon and with a message that can be read."""
+"""One call and its permitted outcomes: a result, or our own error, soon and with a readable message."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from kalos_core import KalosError
 from kalos_core.errors import LONGEST_MESSAGE
 
 SECONDS = 20
-"""How long a call on so little may take, of the processor, which other programs want as well."""
+"""Maximum CPU seconds of a call on small input, as other programs use the processor, too."""
 
 
 class HangError(BaseException):
-    """A call that did not end."""
+    """A call did not end."""
 
 
 @contextmanager
 def within(seconds: int) -> Iterator[None]:
-    """Stops what takes longer, where signals can be used."""
+    """Stop code that takes longer, where signals are available."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -47,7 +47,7 @@ def within(seconds: int) -> Iterator[None]:
 
 
 def attempt(call: Callable[[], Any]) -> BaseException | None:
-    """What a call raised that it may not raise; nothing where it answered or refused."""
+    """Return a forbidden exception of a call; None if it returned or refused its input."""
     try:
         with warnings.catch_warnings(), within(SECONDS):
             warnings.simplefilter("ignore")
@@ -64,7 +64,7 @@ def attempt(call: Callable[[], Any]) -> BaseException | None:
 
 
 def where(error: BaseException) -> str:
-    """The kind of an error and the last place in the library that it passed."""
+    """Return the type of an error and the last place in the library that it passed."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "kalos_core" in frame.filename]
     if not frames:
         return type(error).__name__
@@ -74,7 +74,7 @@ def where(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class Target:
-    """What is called, the arguments it is called with, and which errors of Python it may raise."""
+    """Callable, strategy for its arguments, and permitted errors of Python."""
 
     call: Callable[..., Any]
     arguments: st.SearchStrategy[dict[str, Any]]
@@ -82,7 +82,7 @@ class Target:
 
 
 def search(target: Target, examples: int, start: int) -> tuple[int, dict[str, str]]:
-    """How many calls were tried, and what they raised that they may not -> the arguments that did it."""
+    """Return the number of calls, and forbidden exceptions -> arguments that raise them."""
     tried, findings = 0, dict[str, str]()
 
     @seed(start)
@@ -102,7 +102,7 @@ def search(target: Target, examples: int, start: int) -> tuple[int, dict[str, st
 
 
 def shown_as(value: Any) -> str:
-    """A value in few characters, whatever it is."""
+    """Return any value in few characters."""
     try:
         return reprlib.repr(value)
     except (ValueError, RecursionError):  # a number of too many digits, or lists without end
@@ -110,7 +110,7 @@ def shown_as(value: Any) -> str:
 
 
 def use(result: Any) -> None:
-    """Go through what is only made when asked for, and show the result."""
+    """Access lazily computed parts of a result, and display it."""
     if hasattr(result, "__next__"):
         list(itertools.islice(result, 3))
     with suppress(RecursionError):  # Python's own, of lists that lie in one another without end

@@ -1,4 +1,4 @@
-"""All that is called: public functions, and readers on files that were right and are no longer."""
+"""All targets: public functions, and readers of damaged files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found stays refused; a short search with the same calls. `python -m tests.fuzz` searches longer."""
+"""Regression tests for found calls, and a short search. `python -m tests.fuzz` searches longer."""
 
 from inspect import isfunction
 
@@ -109,7 +109,7 @@ FOUND = {
     "faults that equal nothing": lambda: k.read_coco(v.COCO, on_invalid=pd.NA),
     "answers as text": lambda: k.LabelTable("a", [0], [0], [0], ["i"], ["r"], ["c"]),
 }
-"""Calls that ended in an error of others -> each is refused now."""
+"""Calls that raised errors of other libraries -> each is refused now."""
 
 
 @pytest.mark.parametrize("what", FOUND)

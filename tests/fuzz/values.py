@@ -1,4 +1,4 @@
-"""What public functions are called with: values of the right kind for each parameter, and of every wrong one."""
+"""Values for public functions: valid ones for each parameter, and invalid ones of every kind."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ GOOD: dict[str, list[Any]] = {
     "compare": [lambda left, left_rows, right, right_rows, floor: np.ones(len(left_rows))],
     "written": ["cat"],
 }
-"""Name of a parameter -> values that are right for it somewhere, besides its default."""
+"""Name of a parameter -> values that are valid for it somewhere, besides its default."""
 
 INSTANCES: dict[type, Callable[[], Any]] = {
     k.Annotations: lambda: ANNOTATIONS,
@@ -283,7 +283,7 @@ INSTANCES: dict[type, Callable[[], Any]] = {
     MaskFolders: lambda: k.read_mask_folders(masks()),
     Habit: lambda: Habit("ann", "missed", 1, 2, 0.5, 0.1),
 }
-"""Class of which nothing that is called with right arguments makes an instance -> one."""
+"""Class of which no call with valid arguments creates an instance -> function that creates one."""
 
 
 def injected() -> InjectedNoise:
@@ -293,7 +293,7 @@ def injected() -> InjectedNoise:
 
 @cache
 def shards() -> str:
-    """A folder of shards."""
+    """Write a folder of shards."""
     folder = mkdtemp()
     write_shards(ANNOTATIONS, folder, images_per_shard=2)
     return folder
@@ -301,7 +301,7 @@ def shards() -> str:
 
 @cache
 def volumes() -> Volumes:
-    """The nodules of a scan."""
+    """Return the nodules of a scan."""
     file = Path(mkdtemp(), "scan.json")
     file.write_text(json.dumps({"scans": [test_lidc.scan()]}))
     return k.read_lidc(file).shapes["volume"]
@@ -309,7 +309,7 @@ def volumes() -> Volumes:
 
 @cache
 def masks() -> str:
-    """A folder of masks of two raters."""
+    """Write a folder of masks of two raters."""
     folder = Path(mkdtemp())
     for rater in ("ann", "bob"):
         (folder / rater).mkdir()
@@ -331,13 +331,13 @@ BY_HINT: list[tuple[Any, list[Any]]] = [
     (str, ["a", "ann"]),
     (Path, [Path("out.json")]),
 ]
-"""Type -> right values of parameters of that type, whose name has none."""
+"""Type -> valid values for parameters of that type whose name has none."""
 
 SEVERAL = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
-"""Parameters that stand for any number of arguments."""
+"""Parameters that take any number of arguments."""
 
 LONG = 10**5000
-"""A number that Python refuses to write out."""
+"""Number that Python refuses to write out."""
 
 PLAIN = [
     None, True, False, 0, 1, -1, 5, 2**63, 10**9, 10**15, 10**400, 0.5, -0.5, 1e-320, 1e308, float("nan"),
@@ -345,7 +345,7 @@ PLAIN = [
     Decimal("NaN"), Fraction(1, 3), np.int64(5), np.float32(0.5), np.bool_(True), np.str_("a"), np.datetime64("2020"),
     (), (1, 2), frozenset({5}), range(3), Ellipsis, object(), int, Path("nowhere"), pd.NA, pd.Timestamp("2020"),
 ]  # fmt: skip
-"""Values of all kinds that can be shared: none of them changes."""
+"""Values of all kinds that can be shared, because they are immutable."""
 
 MADE = [
     list, dict, lambda: set(), lambda: [[]], lambda: [None], lambda: [float("nan")], lambda: ["a", "a"],
@@ -376,13 +376,13 @@ nested = st.recursive(
 
 
 def nearly(good: Any) -> st.SearchStrategy[Any]:
-    """A container that is right but for one place in it, at any depth."""
+    """Return containers that are valid except in one place, at any depth."""
     value = list(good) if isinstance(good, tuple) else good
     return spoiled(value, nested, least=1, most=1) if isinstance(value, (list, dict)) and value else nested
 
 
 def argument(right: list[Any], default: Any) -> st.SearchStrategy[Any]:
-    """A value for a parameter: right, nearly right, or wrong."""
+    """Return values for a parameter: valid, almost valid, or invalid."""
     good = [*right, *([] if default is Parameter.empty else [default])]
     if not good:
         return nested

@@ -1,4 +1,4 @@
-"""`python -m tests.kills`: every act that writes, killed at every step; a table of what was left."""
+"""`python -m tests.kills`: kill every writing act at every step, and print a table of the outcomes."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ NOTED_AS = {
     "restart": "databases that restart",
     "another": "acts of others in between",
 }
-"""Trouble -> what the page of reliability calls it."""
+"""Trouble -> its name on the reliability page."""
 
 Trouble = Callable[[int], tuple[str, list[str]]]
 
 
 def _troubles(trial: Trial, name: str, server: Server) -> dict[str, Trouble]:
-    """What befalls an act at a step, by what is printed of it."""
+    """Return the kinds of trouble for an act, by their printed name."""
     if name == "another":
         return {f"{trial.act.name} + {other}": Pair(trial, other).at for other in OTHERS}
     full, stays_full = trial.full_at, partial(trial.full_at, stays=True)

@@ -1,4 +1,4 @@
-"""Every act that writes, each on a small data set, and what is done before it."""
+"""Every act that writes, each with a small data set and preparations."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from tests.fiftyone_bridge.stacks import add_maps, small
 from tests.plugin import install, uri
 
 NAME = "data"
-"""Of the data set."""
+"""Name of the data set."""
 
 Doing = Callable[[Any, Path], Any]
-"""``do(dataset, folder)``; what is not persistent goes with the process, so that a data set is loaded in each."""
+"""``do(dataset, folder)``; non-persistent content disappears with the process, so each process loads the data set."""
 
 QUICK: dict[str, Any] = {"raters": RATERS, "bootstrap": 0}
 FEW: dict[str, Any] = {"subsets": 3, "fraction": 0.6}
 
 
 def look() -> None:
-    """Look at all data sets: the least after which nothing half done is left."""
+    """Access all data sets, which is the minimum after which nothing incomplete is left."""
     for name in fo.list_datasets():
-        if fo.dataset_exists(name):  # it may have gone with the look at another one
+        if fo.dataset_exists(name):  # it may have been removed with the access to another one
             kf.list_runs(fo.load_dataset(name))
 
 
 @dataclass(frozen=True)
 class Act:
-    """Something that writes.
+    """Operation that writes.
 
     Parameters
     ----------
@@ -52,14 +52,13 @@ class Act:
     scene : name in `SCENES`
     do : callable
     before : tuple of callable
-        What was done before it.
+        Acts done before it.
     again : "refused", "same" or "more"
-        What it does where all of it was done already: it says so by an error of ours and changes nothing, it changes
-        nothing, or it does more.
+        Effect if it was already done completely: raise an error of ours without changes, change nothing, or do more.
     back : callable, optional
-        What takes it back, so that nothing of it is left.
+        Act that undoes it completely.
     app : bool
-        Whether it is about what only the App reads.
+        Whether it is about content that only the App reads.
     """
 
     name: str
@@ -72,7 +71,7 @@ class Act:
 
 
 def dataset() -> Any:
-    """The data set, as it is now."""
+    """Load the data set in its current state."""
     return fo.load_dataset(NAME)
 
 
@@ -95,7 +94,7 @@ def _masks(folder: Path) -> None:
 
 
 def _files(folder: Path) -> None:
-    """Objects, and files to load."""
+    """Return objects, and files to load."""
     _objects(folder)
     images = [{"id": number, "file_name": f"{number}.jpg", "width": 100, "height": 100} for number in (0, 1, 9)]
     row = {"category_id": 0, "bbox": [1, 1, 9, 9]}
@@ -119,16 +118,16 @@ SCENES = {"objects": _objects, "answers": _samples(quiz), "masks": _masks, "file
 
 
 def rater_fields(scene: str) -> tuple[str, ...]:
-    """What people gave, which nothing may change."""
+    """Return the fields of raters, which must never change."""
     fields = (*RATERS, "raters", "tags", "metadata", "filepath", "last_modified_at")
     return fields if scene == "masks" else (*fields, "net")
 
 
-# ---- what is done ----
+# ---- acts ----
 
 
 def _run(function: Callable[..., Any], *values: Any, **options: Any) -> Doing:
-    """A function of the bridge, of the run of our name."""
+    """Return a function of the bridge that is applied to our run."""
     return lambda samples, _: function(samples, "run", *values, **options)
 
 
@@ -225,14 +224,14 @@ def _not_handed_over(samples: Any, _: Path) -> None:
 
 
 def _queued(samples: Any, _: Path) -> None:
-    """A run that the App schedules, by the operator of the plugin."""
+    """Queue a run as the App schedules it, by the operator of the plugin."""
     install()
     params = {"run_key": "run", "raters": list(RATERS), "bootstrap": 0}
     foo.execute_operator(uri("compute_agreement"), {"dataset": samples}, params=params, request_delegation=True)
 
 
 def _delegated(samples: Any, _: Path) -> None:
-    """What the executor does: again, where one died before; what went wrong stands on the operation."""
+    """Execute queued operations, again if an executor died; errors are stored in the operation."""
     service = DelegatedOperationService()
     every = service.list_operations(dataset_name=samples.name)
     for found in every:

@@ -1,4 +1,4 @@
-"""Work in a process of its own, forked from one that has imported everything; connected anew, so that it may die."""
+"""Work in separate processes, forked after all imports and with new connections, so that they may die."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from kalos_core import KalosError
 from tests.kills.steps import At, Steps, die
 
 BLOCK = 2
-"""Samples that are written at a time, so that a few of them are several steps."""
+"""Samples to write at a time, so that few samples take several steps."""
 
 LOADED = "fiftyone.plugins."
-"""What FiftyOne loads as it finds it."""
+"""Modules that FiftyOne loads dynamically."""
 
 Work = Callable[[], Any]
 
 
 @dataclass
 class Ended:
-    """How a process ended.
+    """Outcome of a process.
 
     Parameters
     ----------
     code : int
-        0: it came to its end, whether or not the work raised something.
+        0: it ended normally, whether or not the work raised an error.
     answer : object
-        What the work answered.
+        Result of the work.
     error : str, optional
-        What it raised, and `is_ours` whether that is an error of ours.
+        Error of the work; `is_ours` says whether it is an error of ours.
     steps : list of str
     imported : list of str
         Modules that it imported.
@@ -64,7 +64,7 @@ class Ended:
 
 @dataclass
 class Place:
-    """Where processes work: the database server, the name of the database, and the folder of all files."""
+    """Environment of processes: the database server, the name of the database, and the folder of all files."""
 
     uri: str
     database: str
@@ -72,16 +72,16 @@ class Place:
 
 
 def import_all() -> None:
-    """Import whatever a process may import when it is first needed, so that each that is forked has it."""
+    """Import everything that a process may import lazily, so that forks have it."""
     for found in pkgutil.walk_packages(kalos_core.__path__, "kalos_core."):
         if not found.name.endswith("__main__"):
             import_module(found.name)
     gc.collect()
-    gc.freeze()  # what is shared stays shared: no process looks through all of it
+    gc.freeze()  # keep shared memory shared: no garbage collection of it
 
 
 class Process:
-    """Some work in a process of its own; see `run`."""
+    """Work in a separate process; see `run`."""
 
     def __init__(
         self, place: Place, work: Work, at: int | None = None, then: At = die, prepare: Work | None = None
@@ -90,7 +90,7 @@ class Process:
         self._said = Path(tempfile.mkstemp(prefix="kalos-said-")[1])
         sys.stdout.flush()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of a fork with threads: none of theirs is used
+            warnings.simplefilter("ignore", DeprecationWarning)  # forking with threads, none of which is used
             self.pid = os.fork()
         if not self.pid:
             self._child(place, work, at, then, prepare)
@@ -101,7 +101,7 @@ class Process:
             for number in (1, 2):
                 os.dup2(os.open(self._said, os.O_WRONLY | os.O_APPEND), number)
             warnings.simplefilter("ignore")
-            steps = Steps(place.database, place.folder, at, then)  # before anything connects
+            steps = Steps(place.database, place.folder, at, then)  # before any connection
             _connect(place)
             ended = Ended(0)
             if prepare is not None:
@@ -125,7 +125,7 @@ class Process:
             os._exit(code)
 
     def wait(self) -> Ended:
-        """How it ended."""
+        """Return the outcome."""
         _, status = os.waitpid(self.pid, 0)
         said = self._said.read_text(errors="replace")
         code = os.waitstatus_to_exitcode(status)
@@ -140,14 +140,14 @@ class Process:
 
 
 def run(place: Place, work: Work, at: int | None = None, then: At = die, prepare: Work | None = None) -> Ended:
-    """Do some work in a process of its own.
+    """Run work in a separate process.
 
     Parameters
     ----------
     place : Place
     work : callable
     at, then
-        At which step of the work something is to happen, and what; see `Steps`.
+        Step of the work at which to act, and the action; see `Steps`.
     prepare : callable, optional
         Done before; its steps do not count.
     """
@@ -155,7 +155,7 @@ def run(place: Place, work: Work, at: int | None = None, then: At = die, prepare
 
 
 def _connect(place: Place) -> None:
-    """Connect to a database without a word to the connections of the parent."""
+    """Connect to a database without using the connections of the parent."""
     odm._client = odm._async_client = None
     for alias in mongoengine.connection._connections:
         mongoengine.connection._connections[alias] = SimpleNamespace(close=lambda: None)

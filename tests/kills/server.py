@@ -1,4 +1,4 @@
-"""A database server of its own, which may die."""
+"""Separate database server, which may be killed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pymongo.errors import PyMongoError
 
 
 class Server:
-    """A MongoDB server on a free port of this machine, with its files in a folder.
+    """MongoDB server on a free port of this machine, with its files in a folder.
 
-    It takes `failCommand`, by which a test lets it refuse a command as a full disk would.
+    It supports `failCommand`, by which a test makes it refuse a command, as with a full disk.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -30,10 +30,10 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        """Start it, with what it held before; waits until it answers."""
+        """Start the server with its previous content; wait until it responds."""
         command = [DatabaseService.find_mongod(), "--dbpath", self.folder, "--port", self.port, "--nounixsocket"]
         command += ["--bind_ip", "127.0.0.1", "--wiredTigerCacheSizeGB", "0.25"]
-        command += ["--journalCommitInterval", "500"]  # the longest: what is not journaled is lost at each restart
+        command += ["--journalCommitInterval", "500"]  # the maximum: content not journaled is lost at each restart
         command += ["--logpath", self.folder / "log.txt", "--setParameter", "enableTestCommands=1"]
         self._process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL)
         client: Any = pymongo.MongoClient(self.uri, serverSelectionTimeoutMS=500)
@@ -48,7 +48,7 @@ class Server:
         client.close()
 
     def kill(self) -> None:
-        """Let it die, as a machine without power does."""
+        """Kill the server, as in a power failure."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

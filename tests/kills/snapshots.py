@@ -1,4 +1,4 @@
-"""All that a database and a folder hold: taken, put back, and compared but for ids and times."""
+"""Complete content of a database and a folder: saved, restored, and compared except for ids and times."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from bson import ObjectId
 Document = dict[str, Any]
 
 OTHERS = {"config", "delegated_ops", "execution_store"}
-"""Collections of FiftyOne's own."""
+"""Collections of FiftyOne itself."""
 
 OF_TIME = {"last_deletion_at"}
 OF_APP = {"app_config", *OF_TIME}
-"""Of a data set, what only the App reads."""
+"""Parts of a data set that only the App reads."""
 
 STORES = re.compile(r"runs$|kalos\.making$|(fs|kalos)\.(files|chunks)$")
-"""Collections that are there from the first run on."""
+"""Collections that exist from the first run on."""
 
 SUMS = {"check", "index"}
-"""Of a file of arrays, check sums of what is compared itself, in which ids have no names."""
+"""Checksums in a file of arrays; the arrays are compared instead, with ids replaced."""
 
 ID = re.compile(r"[0-9a-f]{24}")
 DRAFT = re.compile(r"\.[0-9a-f]+-[0-9a-f]+-[0-9]+-[0-9a-f]{32}")
@@ -36,7 +36,7 @@ PROCESS = {"pid", "started", "host", "work"}
 
 @dataclass
 class Snapshot:
-    """What is there.
+    """Content at one time.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Snapshot:
     indexes : dict
         Collection -> name of an index -> its keys and options.
     files : dict
-        Path -> content; None of a folder.
+        Path -> content; None for a folder.
     """
 
     documents: dict[str, list[Document]]
@@ -54,7 +54,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, database: Any, folder: Path) -> Snapshot:
-        """Everything, as it is now."""
+        """Save the current content."""
         names = sorted(set(database.list_collection_names()) - OTHERS)
         return cls(
             {name: list(database[name].find().sort("_id")) for name in names},
@@ -66,7 +66,7 @@ class Snapshot:
         )
 
     def put_back(self, database: Any, folder: Path) -> None:
-        """Let everything be as it was."""
+        """Restore the saved content."""
         now = Snapshot.of(database, folder)
         for name in now.documents.keys() - self.documents.keys():
             database.drop_collection(name)
@@ -94,9 +94,9 @@ def _encoded(documents: Iterable[Document]) -> list[bytes]:
 
 
 def labels_of(snapshot: Snapshot, fields: Iterable[str], only: Snapshot | None = None) -> dict[str, bytes]:
-    """Sample and field -> what raters gave, byte by byte, without attributes that `only` does not have.
+    """Return sample and field -> raters' labels, byte by byte, without attributes that `only` does not have.
 
-    Of samples that are in `only`, if that is given.
+    Limited to the samples of `only`, if given.
     """
     known = {} if only is None else _samples(only)
     found = {}
@@ -115,7 +115,7 @@ def _samples(snapshot: Snapshot) -> dict[str, Document]:
 
 
 def _within(value: Any, like: Any) -> Any:
-    """A value without keys that another has not."""
+    """Return a value without keys that another does not have."""
     if isinstance(value, dict) and isinstance(like, dict):
         return {key: _within(entry, like[key]) for key, entry in value.items() if key in like}
     if isinstance(value, list) and isinstance(like, list) and len(value) == len(like):
@@ -124,13 +124,13 @@ def _within(value: Any, like: Any) -> Any:
 
 
 def compared(snapshot: Snapshot, before: Snapshot, app: bool = False) -> dict[str, Any]:
-    """Path -> value of all that is there; ids that were not there before are numbered, times and processes unnamed.
+    """Return path -> value of all content; new ids are numbered, times and processes masked.
 
-    `app`: also of what only the App reads, which is no part of what a run leaves.
+    `app`: include content that only the App reads, which does not belong to a run.
     """
     passed_over = SUMS | (OF_TIME if app else OF_APP)
     known = set(ID.findall(repr(before.documents) + repr(sorted(before.files))))
-    number: dict[str, str] = {}  # as they come: ids of one second are in no order
+    number: dict[str, str] = {}  # in order of occurrence, as ids of one second have no order
     times = {value for document in _samples(before).values() for value in _times(document)}
 
     def named(key: str) -> str:
@@ -140,7 +140,7 @@ def compared(snapshot: Snapshot, before: Snapshot, app: bool = False) -> dict[st
         return ID.sub(lambda found: named(found[0]), DRAFT.sub(".<draft>", value))
 
     def plain(value: Any) -> Any:
-        if isinstance(value, dict):  # of seals, which are of ids and times, too, only the names
+        if isinstance(value, dict):  # of seals, which depend on ids and times, only the names
             entries = ((key, sorted(of) if key == "seal" else of) for key, of in value.items())
             return {text(key): plain(entry) for key, entry in entries if key not in PROCESS}
         if isinstance(value, list):
@@ -155,14 +155,14 @@ def compared(snapshot: Snapshot, before: Snapshot, app: bool = False) -> dict[st
     there = {name: documents for name, documents in snapshot.documents.items() if documents or not STORES.match(name)}
     for name, documents in there.items():
         found[text(name)] = "there"
-        # within one second the ids of one process may come before or after those of another
+        # within one second, ids of one process may precede or follow those of another
         old_first = sorted(documents, key=lambda document: str(document["_id"]) not in known)
         for place, document in enumerate(old_first):
             for key, value in document.items():
                 if key not in passed_over and not (name == "datasets" and value in ([], {}, None)):
                     found[f"{text(name)}[{place}].{text(key)}"] = plain(value)
     found |= {f"indexes of {text(name)}": snapshot.indexes[name] for name in there}
-    if number:  # in files, where one id may follow another, those that are named elsewhere
+    if number:  # in files, where ids may be adjacent, replace those that occur elsewhere
         own = re.compile("|".join(number).encode())
         inside = {path: value for path, value in found.items() if isinstance(value, bytes)}
         found |= {path: own.sub(lambda at: number[at[0].decode()].encode(), value) for path, value in inside.items()}
@@ -170,7 +170,7 @@ def compared(snapshot: Snapshot, before: Snapshot, app: bool = False) -> dict[st
 
 
 def counted(snapshot: Snapshot) -> Counter[str]:
-    """Number of documents, fields of data sets, indexes and files."""
+    """Count documents, fields of data sets, indexes and files."""
     fields = sum(len(document["sample_fields"]) for document in snapshot.documents.get("datasets", ()))
     return Counter(
         documents=sum(map(len, snapshot.documents.values())),
@@ -181,14 +181,14 @@ def counted(snapshot: Snapshot) -> Counter[str]:
 
 
 def without_document(snapshot: Snapshot) -> list[str]:
-    """Runs that a data set lists and that have no document."""
+    """Return runs that a data set lists without a document."""
     there = {document["_id"] for document in snapshot.documents.get("runs", ())}
     listed = (document["runs"] for document in snapshot.documents["datasets"])
     return [key for runs in listed for key, run in runs.items() if run not in there]
 
 
 def dangling(snapshot: Snapshot) -> list[str]:
-    """Fields that the App is to show and that are not there."""
+    """Return fields that the App should show, but that do not exist."""
     found = []
     for document in snapshot.documents["datasets"]:
         there = {field["name"] for field in document["sample_fields"]} | {"_label_tags", "frames"}
@@ -210,7 +210,7 @@ def _times(value: Any) -> Iterable[datetime]:
 
 
 def difference(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """What differs, each as a line."""
+    """Return each difference as a line."""
     found = []
     for path in sorted(one.keys() | other.keys()):
         left, right = one.get(path, "absent"), other.get(path, "absent")
@@ -234,5 +234,5 @@ def _lines(path: str, left: Any, right: Any) -> list[str]:
 
 
 def connect(uri: str, database: str) -> Any:
-    """A database, to look into."""
+    """Connect to a database for inspection."""
     return pymongo.MongoClient(uri, serverSelectionTimeoutMS=20_000)[database]

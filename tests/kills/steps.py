@@ -1,4 +1,4 @@
-"""The steps of an act: what it writes, one after the other, to the database and to a folder; and what to do at one."""
+"""Steps of an act: its writes to the database and to a folder; and an action at one of them."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from typing import Any
 from pymongo import monitoring
 
 WRITES = {"insert", "update", "delete", "findAndModify", "create", "drop", "createIndexes", "dropIndexes"}
-"""Commands that write; an aggregation does where it ends in one of `INTO`."""
+"""Commands that write; aggregations write if they end in one of `INTO`."""
 INTO = {"$out", "$merge"}
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 FILES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate"}
-"""Audited events of the file system, besides `open`. A file is replaced by `os.rename`."""
+"""Audited events of the file system, besides `open`. `os.rename` replaces a file."""
 
 At = Callable[[str], None]
 
 
 def die(_: str) -> None:
-    """At once: nothing of the process is run any more."""
+    """Exit at once, without running any more code of the process."""
     os._exit(9)
 
 
 class Steps(monitoring.CommandListener):
-    """The steps while it `counts`; `then` is called at one of them.
+    """Record steps while it `counts`; `then` is called at one of them.
 
-    A step of the database is over when it is called. One of files is not begun; of a file opened to be written there is
-    a second step, at which it is there and empty.
+    At a step of the database, the command is complete. At a step of a file, the operation has not started; opening a
+    file for writing has a second step, at which it exists and is empty.
 
     Parameters
     ----------
     database : str
-        Name.
+        Name of the database.
     folder : path
         Only files in it count.
     at : int, optional
-        Which step, from 0; None: all are only counted.
+        Number of the step, from 0; None: only count.
     then : callable
-        Told the step.
+        Called with the step.
     """
 
     def __init__(self, database: str, folder: Path, at: int | None = None, then: At = die) -> None:
@@ -66,13 +66,13 @@ class Steps(monitoring.CommandListener):
             self._pending[event.request_id] = f"{event.command_name} {_plain(str(into))}"
 
     def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
-        """A step, once the database has said that it is done."""
+        """Record a step, once the database has completed it."""
         label = self._pending.pop(event.request_id, None)
         if label is not None:
             self._step(label)
 
     def failed(self, event: monitoring.CommandFailedEvent) -> None:
-        """No step."""
+        """Ignore a failed command."""
         self._pending.pop(event.request_id, None)
 
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -92,7 +92,7 @@ class Steps(monitoring.CommandListener):
         number = len(self.labels)
         self.labels.append(label)
         if number == self._at:
-            self.counts = False  # what is done now is none of the act's steps
+            self.counts = False  # later work does not belong to the act
             if empty is not None:
                 os.close(os.open(empty, os.O_WRONLY | os.O_CREAT, 0o644))
             self._then(label)
@@ -100,5 +100,5 @@ class Steps(monitoring.CommandListener):
 
 
 def _plain(collection: str) -> str:
-    """The name of a collection without ids."""
+    """Return the name of a collection without ids."""
     return collection.partition(".")[0] if collection.startswith("samples.") else collection

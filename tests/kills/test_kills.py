@@ -1,4 +1,4 @@
-"""Nothing is lost when an act dies, or finds no room: one step of each act. `python -m tests.kills` tries all."""
+"""Nothing is lost if an act is killed or the disk is full: one step per act. `python -m tests.kills` tries all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIKE_OTHERS = (
     "analyse", "rename variations", "rename calibration", "rename labels", "delete calibration", "delete noise",
     "delete analysis",
 )  # fmt: skip
-"""Acts that do what another does, on less or in another scene."""
+"""Acts equivalent to another one, on less data or in another scene."""
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def trial(request: pytest.FixtureRequest, try_out: Callable[[Act], Trial]) -> It
     indirect=True,
 )
 def test_killed(trial: Trial, pytestconfig: pytest.Config) -> None:
-    """In the middle; of a full run at the first and the last step, too. After one look nothing or all of it is left."""
+    """Kill in the middle; in a full run, also at the first and last step. After one access, nothing or all is left."""
     count = len(trial.steps)
     steps = spread(count, 3) if pytestconfig.getoption("--all") else [count // 2]
     tally = everywhere(trial, trial.killed_at, steps)
@@ -82,10 +82,10 @@ def test_a_full_disk(trial: Trial) -> None:
     indirect=["trial"],
 )
 def test_a_database_that_dies_and_comes_back(trial: Trial, step: str, later: int, server: Server) -> None:
-    """It loses what it said was written in the tenth of a second before.
+    """It loses writes that it confirmed in the last tenth of a second.
 
-    Old fields; a run that is listed next; that it is listed, before its fields are declared; who was assigned before a
-    load; that it takes away what it had noted; and the data set that FiftyOne is just making.
+    Cases: old fields; a run that is listed next; its listing, before its fields are declared; assignments before a
+    load; removal of a record; and the data set that FiftyOne is creating.
     """
     tally = everywhere(trial, trial.restarted_by(server), [trial.steps.index(step) + later])
     assert tally.wrong == []

@@ -1,4 +1,4 @@
-"""Two acts on one data set at once: the second is done whole while the first waits at one of its steps."""
+"""Two concurrent acts on one data set: the second completes while the first waits at one of its steps."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ OTHERS: dict[str, Doing] = {
     "data set renamed": _rename_dataset,
     "data set deleted": lambda samples, _: samples.delete(),
 }
-"""What somebody else does meanwhile."""
+"""Acts of another user."""
 
 CHANGES = ("field renamed", "samples deleted", "data set renamed", "data set deleted")
-"""Of these what changes the labels, so that a run of them may have to be made again."""
+"""Acts that change labels, so that a run of these may have to be repeated."""
 
 TAGS = re.compile(r"samples\.[0-9a-f<>]+\[\d+\]\.tags")
-"""What stays of an order when its run goes."""
+"""Rest of an order after its run is deleted."""
 
 FIRST = (
     "analyse", "agreement", "noise", "truth of objects", "resolved", "decide", "note and status", "next to rate",
     "update", "rename agreement", "rename analysis", "delete agreement", "delete analysis",
 )  # fmt: skip
-"""Acts that somebody else comes into."""
+"""Acts that are interrupted by another one."""
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Pair:
     Parameters
     ----------
     trial : Trial
-        Of the first.
+        Trial of the first.
     other : name in `OTHERS`
     """
 
@@ -72,7 +72,7 @@ class Pair:
     other: str
 
     def at(self, step: int) -> tuple[str, list[str]]:
-        """How both ended where the second is done while the first is at a step; and all that is wrong."""
+        """Return the outcomes if the second runs while the first is at a step, and all problems."""
         trial = self.trial
         trial.put_back()
         pause = Pause()
@@ -93,7 +93,7 @@ class Pair:
         return run(self.trial.place, lambda: no_answer(do(acts.dataset(), folder)))
 
     def _decided(self, first: Ended, second: Ended) -> set[str]:
-        """The notes of the decisions that must be there in the end."""
+        """Return the notes of the decisions that must exist in the end."""
         act = self.trial.act
         if act.name.startswith("delete") or self.other in ("delete", "samples deleted", "data set deleted"):
             return set()
@@ -101,7 +101,7 @@ class Pair:
         return made | ({"?"} if self.other == "decide" and second.error is None else set())
 
     def _left(self, decided: set[str]) -> list[str]:
-        """What is wrong with what both left: decisions that are lost, runs that cannot be loaded, and what stays."""
+        """Return problems with the result of both: lost decisions, runs that do not load, and leftovers."""
         trial = self.trial
         ended = run(trial.place, lambda: _load_and_delete(self.other in CHANGES))
         if ended.code or ended.error:
@@ -113,7 +113,7 @@ class Pair:
 
     @cached_property
     def expected(self) -> dict[str, Any]:
-        """What is there where no run is, and only what the second changes for good was done."""
+        """Return the content without runs, if only permanent changes of the second were made."""
         trial = self.trial
         now = trial.snapshot()
         trial.bare.put_back(trial.database, trial.place.folder)
@@ -130,9 +130,9 @@ def _word(ended: Ended) -> str:
 
 
 def _load_and_delete(may_be_stale: bool) -> tuple[list[str], set[str]]:
-    """What is wrong with the runs of all data sets, which are deleted then, and the notes of all decisions.
+    """Return problems with the runs of all data sets, which are then deleted, and the notes of all decisions.
 
-    What is left of a data set that was deleted goes with the next run that is written.
+    Leftovers of a deleted data set are removed by the next run that is written.
     """
     wrong: list[str] = []
     notes: set[str] = set()

@@ -1,4 +1,4 @@
-"""One act, killed at each of its steps: what is left then, after the next look, and after the act done again."""
+"""One act, killed at each of its steps: what is left after the next access, and after repeating the act."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from tests.kills.snapshots import (
 from tests.kills.trouble import Pause, full_disk, no_more_trouble, restart
 
 GONE, WHOLE = "nothing", "whole"
-"""What is left of an act after the next look."""
+"""What is left of an act after the next access."""
 DRAFT = "file .<draft>"
-"""What waits for the same file to be written: a draft beside it, which nobody reads."""
+"""File waiting to be written: a draft beside it, which is never read."""
 
 Known = dict[tuple[str | Doing, ...], Snapshot]
-"""A scene and what was done in it -> what is there then."""
+"""Scene and acts -> content after them."""
 
 
 @dataclass
 class Trial:
-    """An act on its data set, ready to be done any number of times.
+    """Act on its data set, which can be repeated any number of times.
 
     Parameters
     ----------
     act : Act
     place : Place
     known : dict
-        What is there once something was done before an act, in this place: filled, and looked up.
+        Content after preparations in this place; used as a cache.
     """
 
     act: Act
@@ -53,7 +53,7 @@ class Trial:
     def __post_init__(self) -> None:
         self.database = connect(self.place.uri, self.place.database)
         self.database.client.drop_database(self.place.database)
-        (self.place.folder / "datasets" / "kalos").mkdir(parents=True, exist_ok=True)  # stay when they are empty
+        (self.place.folder / "datasets" / "kalos").mkdir(parents=True, exist_ok=True)  # empty folders are kept
         self.bare, *_, self.before = self._prepared()
         ended = self.do()
         assert (ended.code, ended.error) == (0, None), ended.said
@@ -65,7 +65,7 @@ class Trial:
         assert not (left := self.take_back()), left
 
     def _prepared(self) -> list[Snapshot]:
-        """The scene, and what is there after each act before; twice the last. Only what was never done is done."""
+        """Return the scene, and the content after each preparation; the last twice. Uses the cache."""
         scene, folder = self.act.scene, self.place.folder
         works = [lambda: SCENES[scene](folder), *(lambda do=do: do(dataset(), folder) for do in self.act.before)]
         keys = [(scene, *self.act.before[:count]) for count in range(len(works))]
@@ -78,33 +78,33 @@ class Trial:
         return [*map(self.known.__getitem__, keys), self.known[keys[-1]]]
 
     def snapshot(self) -> Snapshot:
-        """Everything as it is now."""
+        """Return the current content."""
         return Snapshot.of(self.database, self.place.folder)
 
     def _compared(self, snapshot: Snapshot) -> dict[str, Any]:
         return compared(snapshot, self.before, self.act.app)
 
     def put_back(self) -> None:
-        """Everything as before the act."""
+        """Restore the content before the act."""
         self.before.put_back(self.database, self.place.folder)
 
     def do(self, at: int | None = None, **then: Any) -> Ended:
-        """The act in a process of its own, up to a step."""
+        """Run the act in a separate process, up to a step."""
         return self.begin(at, **then).wait()
 
     def begin(self, at: int | None = None, **then: Any) -> Process:
-        """The same, without waiting for its end."""
+        """Start the same without waiting for its end."""
         held: list[Any] = []
         act, folder = self.act.do, self.place.folder
         work = lambda: no_answer(act(held[0], folder))  # noqa: E731 - of the process
         return Process(self.place, work, at, prepare=lambda: held.append(dataset()), **then)
 
     def look(self) -> Ended:
-        """Look at all data sets once, in a process of its own."""
+        """Access all data sets once, in a separate process."""
         return self._in_child(look)
 
     def take_back(self) -> list[str]:
-        """What is left of the act once it is taken back; nothing where there is no way."""
+        """Return what is left of the act after undoing it; nothing if it cannot be undone."""
         if self.act.back is None:
             return []
         back = self.act.back
@@ -117,30 +117,30 @@ class Trial:
         return ended
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Disconnect from the database."""
         self.database.client.close()
 
     # ---- trouble ----
 
     def killed_at(self, at: int) -> tuple[str, list[str]]:
-        """What is left of the act killed at a step, after the next look; and all that is wrong."""
+        """Return what is left of the act killed at a step, after the next access, and all problems."""
         self.put_back()
         ended = self.do(at)
         return self.after_trouble([] if ended.code == 9 else [f"not killed: {ended}"])
 
     def full_at(self, at: int, *, stays: bool = False) -> tuple[str, list[str]]:
-        """The same of the act that finds no room right after a step, or from then on."""
+        """Return the same for a disk that is full right after a step, or from then on."""
         self.put_back()
         ended = self.do(at, then=full_disk(self.place.uri, stays=stays))
         no_more_trouble(self.place.uri)
         return self._lived(ended)
 
     def restarted_by(self, server: Server) -> Callable[[int], tuple[str, list[str]]]:
-        """The same of the act in mid of which the database dies and comes back."""
+        """Return the same for a database that crashes and restarts during the act."""
 
         def restarted_at(at: int) -> tuple[str, list[str]]:
             self.put_back()
-            self.database.client.admin.command("fsync")  # nothing of it is lost where the server dies
+            self.database.client.admin.command("fsync")  # nothing is lost if the server dies
             pause = Pause()
             process = self.begin(at, then=pause)
             if pause.wait():
@@ -151,7 +151,7 @@ class Trial:
         return restarted_at
 
     def _lived(self, ended: Ended) -> tuple[str, list[str]]:
-        """The same of an act that could say how it ended: that it is done only where it is."""
+        """Return the same for an act that reported its outcome; success requires completeness."""
         word, wrong = self.after_trouble(not_ours(ended))
         is_lost = ended.code == 0 and ended.error is None and word != WHOLE
         return word, [*wrong, "said that it is done"] if is_lost else wrong
@@ -159,7 +159,7 @@ class Trial:
     # ---- what is left ----
 
     def left(self) -> tuple[str, list[str]]:
-        """What is left of the act: a word for it, or how it differs from what was there before and from all of it."""
+        """Return what is left of the act: a word, or the differences to the state before and the complete state."""
         snapshot = self.snapshot()
         now = {path: value for path, value in self._compared(snapshot).items() if not path.startswith(DRAFT)}
         nothing, whole = difference(self.undone, now), difference(self.done, now)
@@ -172,7 +172,7 @@ class Trial:
         return "half", [f"too many: {dict(more)}", *lines]
 
     def changed_labels(self) -> list[str]:
-        """Labels of raters that are not as they were, byte by byte, but for attributes that runs write on them."""
+        """Return labels of raters that changed, byte by byte, except attributes written by runs."""
         fields, snapshot = rater_fields(self.act.scene), self.snapshot()
         before, allowed = labels_of(self.before, fields, self.before), labels_of(self.after, fields, self.before)
         now = labels_of(snapshot, fields, self.before)
@@ -183,7 +183,7 @@ class Trial:
         ]  # of several runs, some have
 
     def after_trouble(self, wrong: list[str]) -> tuple[str, list[str]]:
-        """Whatever happened to the act: what is left of it, and what is wrong; then the act is done again."""
+        """Return what is left of the act after trouble, and problems; then repeat the act."""
         wrong = wrong + [f"changed: {key}" for key in self.changed_labels()]
         wrong += [f"listed without its document: {key}" for key in without_document(self.snapshot())]
         found: tuple[str, list[str]]
@@ -210,15 +210,15 @@ class Trial:
 
 @dataclass
 class Tally:
-    """What came of an act.
+    """Outcomes of an act.
 
     Parameters
     ----------
     act : str
     steps : int
-        How many it has.
+        Number of steps.
     left : Counter
-        Word -> at how many steps it was killed with that being left.
+        Word -> number of steps at which a kill had this outcome.
     wrong : list of str
     """
 
@@ -229,7 +229,7 @@ class Tally:
 
 
 def everywhere(trial: Trial, trouble: Callable[[int], tuple[str, list[str]]], steps: Iterable[int]) -> Tally:
-    """What befalls an act at some steps, each time from the beginning."""
+    """Collect the outcomes of trouble at some steps, each from the start."""
     tally = Tally(trial.act.name, len(trial.steps))
     for at in steps:
         word, wrong = trouble(at)
@@ -239,16 +239,16 @@ def everywhere(trial: Trial, trouble: Callable[[int], tuple[str, list[str]]], st
 
 
 def not_ours(ended: Ended) -> list[str]:
-    """What is wrong with how an act ended that could not be done: it is to live, and to say why in our words."""
+    """Return problems with the outcome of an act that failed: it must survive, with an error of ours."""
     if ended.code or (ended.error is not None and not ended.is_ours):
         return [f"ended with {ended.code}, {ended.error}\n{ended.said[-1500:]}"]
     return []
 
 
 def no_answer(_: Any) -> None:
-    """What an act answers stays where it is."""
+    """Discard the result of an act, which stays in its process."""
 
 
 def spread(count: int, most: int | None) -> list[int]:
-    """At most so many of the steps, the first and the last among them."""
+    """Return at most `most` of the steps, including the first and the last."""
     return list(range(count)) if most is None else sorted({round(at) for at in np.linspace(0, count - 1, most)})

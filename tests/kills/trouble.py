@@ -1,4 +1,4 @@
-"""What else may befall an act at a step: a full disk, a database that dies and comes back, somebody else's act."""
+"""Further trouble for an act at a step: a full disk, a database that restarts, another user's act."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.kills.server import Server
 from tests.kills.steps import WRITES
 
 OUT_OF_DISK_SPACE = 14031
-"""MongoDB's error."""
+"""Error code of MongoDB."""
 
 
 def _fail(uri: str, mode: str | dict[str, int], **data: Any) -> None:
@@ -23,7 +23,7 @@ def _fail(uri: str, mode: str | dict[str, int], **data: Any) -> None:
 
 
 def full_disk(uri: str, *, stays: bool = False) -> Callable[[str], None]:
-    """The next that is written to a file, or to the database, finds no room; or all that is written to the latter."""
+    """Make the next write to a file or the database fail for lack of space, or all writes to the latter."""
 
     def then(label: str) -> None:
         if label.startswith("open"):
@@ -35,34 +35,34 @@ def full_disk(uri: str, *, stays: bool = False) -> Callable[[str], None]:
 
 
 def no_more_trouble(uri: str) -> None:
-    """Let the database take everything again."""
+    """Let the database accept all commands again."""
     _fail(uri, "off")
 
 
 class Pause:
-    """A step at which an act waits until it is let go on."""
+    """Step at which an act waits until it may continue."""
 
     def __init__(self) -> None:
         self._reached, self._go = os.pipe(), os.pipe()
 
     def __call__(self, _: str) -> None:
-        """Say so, and wait; in the process of the act."""
+        """Report it and wait, in the process of the act."""
         os.write(self._reached[1], b"x")
         os.read(self._go[0], 1)
 
     def wait(self) -> bool:
-        """Whether the act came to the step; it may have ended before."""
+        """Return whether the act reached the step; it may have ended before."""
         os.close(self._reached[1])
         return os.read(self._reached[0], 1) == b"x"
 
     def go_on(self) -> None:
-        """Let it go on."""
+        """Let the act continue."""
         os.write(self._go[1], b"x")
         for end in (self._reached[0], *self._go):
             os.close(end)
 
 
 def restart(server: Server) -> None:
-    """Let the database die, and come back."""
+    """Kill the database, and restart it."""
     server.kill()
     server.start()

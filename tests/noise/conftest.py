@@ -1,4 +1,4 @@
-"""LVIS as it is observed, and the models fitted to it, which many tests read."""
+"""Observations of LVIS, and models fitted to it, which many tests read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models and references for the tests of generation: distributions that hardly scatter, one difference at a time."""
+"""Models and references for tests of generation: distributions with almost no spread, one difference at a time."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from kalos_core.shapes import Boxes
 
 NEVER, ALWAYS = SizeCurve(-60.0, 0.0), SizeCurve(60.0, 0.0)
 SHARP = 1e12
-"""A concentration at which every angle is the centre."""
+"""Concentration at which every angle equals the centre."""
 
 
 def always(size: float) -> Shift:
-    """A change of one size, whatever the area."""
+    """Return a change of one size, whatever the area."""
     return Shift(intercept=size, slope=0.0, nu=5.0, mu=0.0, sigma=1e-12)
 
 
 def towards(direction: int) -> CardinalAngle:
-    """0 right, 1 down, 2 left, 3 up."""
+    """Return a direction: 0 right, 1 down, 2 left, 3 up."""
     weights = tuple(float(number == direction) for number in range(4))
     return CardinalAngle(weights=weights, kappas=(SHARP,) * 4)
 
 
 def quiet(**groups: dict[str, Any]) -> NoiseModel:
-    """A model in which nothing happens but what the given distributions say, as in the paper's families."""
+    """Return a model with only the given distributions, which are those of the paper's families."""
     model = NoiseModel.default()
     still = {"translation": always(0), "width": always(0), "height": always(0)}
     alone = {"overlap": parameters.Overlap(0.0), "coupling": parameters.Coupling(0.0)}
@@ -46,12 +46,12 @@ def quiet(**groups: dict[str, Any]) -> NoiseModel:
 
 
 def unmatched(often: float, deletion: float, **given: Any) -> NoiseModel:
-    """A model of `exp(often)` unmatched annotations an image, of which that share is deletions."""
+    """Return a model of `exp(often)` unmatched annotations per image, with that share of deletions."""
     return quiet(unmatched={"rate": EventRate(often, 0.0), "deletion": Chance(deletion)} | given)
 
 
 def halves() -> dict[str, Any]:
-    """A split into a left and a right fragment of half the width, a tenth of the image from the centre."""
+    """Return a split into a left and a right fragment of half the width, a tenth of the image from the centre."""
     half, middle = always(np.log(2)), always(0.1)
     first = {"translation": middle, "angle": towards(2), "width": half, "height": always(0)}
     second = {"distance": middle, "width": half, "height": always(0)}
@@ -65,19 +65,19 @@ def halves() -> dict[str, Any]:
 def by_raters(
     *annotations: tuple[Any, str, str, list[float]], size: tuple[float, float] = (200.0, 100.0), **given: Any
 ) -> Annotations:
-    """Annotations (image, rater, category, box), of images of one size."""
+    """Return annotations (image, rater, category, box), of images of one size."""
     rows = [{"image": image, "rater": rater, "category": name, "box": box} for image, rater, name, box in annotations]
     images = list(given.pop("images", dict.fromkeys(image for image, *_ in annotations)))
     return Annotations.from_rows(rows, images=images, **{"image_size": dict.fromkeys(images, size)} | given)
 
 
 def table(*annotations: tuple[Any, str, list[float]], **given: Any) -> Annotations:
-    """Annotations (image, category, box) of one rater."""
+    """Return annotations (image, category, box) of one rater."""
     return by_raters(*((image, "ann", name, box) for image, name, box in annotations), **{"assigned": "all"} | given)
 
 
 def many(images: int, annotations: int = 4) -> Annotations:
-    """Images of equal annotations, far apart."""
+    """Return images of equal annotations, far apart."""
     return table(*[(image, "cat", [40 * index, 40, 20, 20]) for image in range(images) for index in range(annotations)])
 
 

@@ -1,4 +1,4 @@
-"""The shipped parameters, and the script that makes them."""
+"""Shipped parameters, and the script that creates them."""
 
 import json
 
@@ -13,7 +13,7 @@ def test_the_script_makes_what_is_shipped(lvis, lvis_path):
     made, shipped = model.to_pandas(), NoiseModel.default().to_pandas()
     names = ["distribution", "parameter", "source", "rows", "reason"]
     assert made[names].equals(shipped[names])
-    for column in ("value", "low", "high"):  # another machine may find another last digit
+    for column in ("value", "low", "high"):  # other machines may differ in the last digit
         assert made[column].tolist() == pytest.approx(shipped[column].tolist(), rel=1e-3, abs=1e-9, nan_ok=True)
     for distribution in json.loads(model.to_json())["localization"].values():
         for value in distribution.values():

@@ -1,4 +1,4 @@
-"""The table of events, and the loss of signal."""
+"""Table of events, and signal loss."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Solvers and alpha where the truth is known: scores by hand, by naive loops, and the experiments as a whole."""
+"""Solvers and alpha with known ground truth: scores by hand, by naive loops, and the experiments as a whole."""
 
 import itertools
 from dataclasses import replace
@@ -21,14 +21,14 @@ MODEL = NoiseModel.default()
 
 
 def scene(images=6, annotations=4):
-    """Annotations of one rater, apart from one another."""
+    """Return annotations of one rater that do not overlap."""
     marks = itertools.product(range(images), range(annotations))
     rows = [(image, "cat" if place % 2 else "dog", [10 + 50 * place, 20, 30, 30]) for image, place in marks]
     return table(*rows, size=(240, 100))
 
 
 def row_of(*boxes):
-    """One rater for each list of boxes on one image."""
+    """Return one rater for each list of boxes, on one image."""
     return by_raters(*((1, rater, "cat", [x, 0, 10, 10]) for rater, xs in zip("abc", boxes, strict=False) for x in xs))
 
 
@@ -60,7 +60,7 @@ class TestTruth:
     @pytest.mark.parametrize(
         ("boxes", "objects", "units", "names", "values"),
         [
-            # a 0 and b 2 are the same object, but b 1, of another, lies nearer and is matched
+            # a 0 and b 2 are the same object, but b 1, of another object, is nearer and matched
             (([0], [1, 2]), [[0], [1], [0]], [0, 0, 1], ["missed", "cuckoo egg"], [8 / 12, 9 / 11]),
             (([0], [1]), [[0], [1]], [0, 0], ["false positive"], [9 / 11]),  # with nothing to displace
         ],
@@ -77,7 +77,7 @@ class TestTruth:
         assert len(left) == len(right) == 0
 
     def test_unfiltered_the_rand_index_is_scikit_learns(self):
-        """Where every two annotations overlap and each rater annotated one, nothing is filtered."""
+        """If every two annotations overlap and each rater has one, nothing is filtered."""
         units = np.array([0, 0, 1])
         score = Truth.of(row_of([0], [1], [2]), np.array([[0], [1], [1]])).score(units)
         assert score.rand_index == pytest.approx(rand_score([0, 1, 1], units))

@@ -1,4 +1,4 @@
-"""Generated raters against the raters they were fitted to: LVIS, and raters who hardly differ."""
+"""Generated raters vs. the raters they were fitted to: LVIS, and almost identical raters."""
 
 import numpy as np
 import pytest
@@ -11,12 +11,12 @@ from tests.noise.models import by_raters
 
 NAMES = ("ann", "bob", "cid", "dan")
 UNMATCHED = 694
-"""Of LVIS-200."""
+"""Number of unmatched annotations in LVIS-200."""
 
 
 @pytest.fixture(scope="module")
 def found(lvis, lvis_model):
-    """Of the model fitted to LVIS."""
+    """Return the fidelity of the model fitted to LVIS."""
     return lvis_model.fidelity(lvis)
 
 
@@ -56,7 +56,7 @@ def test_the_model_of_the_paper_is_outside_and_the_shipped_one_inside(found, lvi
 
 
 def careful(images=60):
-    """Five annotations an image, the same of both raters."""
+    """Return five annotations per image, equal for both raters."""
     rng, rows = np.random.default_rng(0), []
     for image in range(images):
         for cell in rng.permutation(20)[:5]:
@@ -81,7 +81,7 @@ def test_raters_who_never_differ_are_generated_as_copies():
 
 
 def test_what_is_missed_by_chance_is_missed_in_proportion():
-    """Nearly all images have five annotations of three classes; each is missed with a chance of one in a hundred."""
+    """Almost all images have five annotations of three classes; each is missed with probability .01."""
     table = careful(images=300)
     table = table.select(rows=np.random.default_rng(0).random(len(table)) > 0.01)
     model = NoiseModel.fit(table)
@@ -134,7 +134,7 @@ def test_signal_loss_against_table_3(lvis, paper_model):
     assert paper[1:3] == pytest.approx([0.013, 0.042], abs=0.01)
     assert (np.diff(paper) > 0).all()
     assert (np.diff(ours[2:]) > 0).all()
-    assert ours[2:4] == pytest.approx([0.0020, 0.0072], abs=0.002)  # nothing is missed twice
+    assert ours[2:4] == pytest.approx([0.0020, 0.0072], abs=0.002)  # no annotation is missed twice
 
 
 def test_table_3_where_events_are_lost_only_when_no_annotation_is_left(lvis, paper_model):

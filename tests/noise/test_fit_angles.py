@@ -1,4 +1,4 @@
-"""Directions: mixtures come back, one distribution is scipy's, and the tests of uniformity keep their promise."""
+"""Directions: mixtures are recovered, one distribution equals scipy's, and tests of uniformity are calibrated."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_rayleigh_and_kuiper_by_hand():
 def test_kuiper_has_the_critical_values_of_stephens(scaled, p_value):
     count = 100
     wanted = scaled / (np.sqrt(count) + 0.155 + 0.24 / np.sqrt(count))
-    share = np.arange(count) / count * (1 - wanted + 1 / count)  # pressed together by just as much
+    share = np.arange(count) / count * (1 - wanted + 1 / count)  # compressed by the required amount
     found = fits.kuiper(2 * np.pi * share)
     assert found.statistic == pytest.approx(wanted, abs=0.002)
     assert found.p_value == pytest.approx(p_value, rel=0.15)
@@ -81,6 +81,6 @@ def test_aic_finds_the_distribution_the_angles_are_from(angles, best):
     assert [found.name for found in models] == ["unimodal", "axial", "axis-centred", "quadrants"]
     assert min(models, key=lambda found: found.aic).name == best
     grid = np.linspace(0, 2 * np.pi, 3000, endpoint=False)
-    for found in models:  # each density adds up to one, and is the likelihood
+    for found in models:  # each density integrates to one, and gives the likelihood
         assert found.density(grid).mean() * 2 * np.pi == pytest.approx(1)
         assert np.log(found.density(angles)).sum() == pytest.approx(found.log_likelihood, abs=1e-3)

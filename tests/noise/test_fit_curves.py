@@ -1,4 +1,4 @@
-"""Poisson, logistic and Beta: against scikit-learn and scipy, and known parameters come back."""
+"""Poisson, logistic and Beta fits: vs. scikit-learn and scipy, and known parameters are recovered."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_logistic_is_that_of_scikit_learn():
 
 def test_groups_that_an_area_tells_apart():
     assert separable(np.array([0.1]), np.array([0.2, 0.3]))
-    assert separable(np.array([0.2]), np.array([0.2, 0.3]))  # a step at 0.2 is likelier than any slope
+    assert separable(np.array([0.2]), np.array([0.2, 0.3]))  # a step at 0.2 is more likely than any slope
     assert not separable(np.array([0.25]), np.array([0.2, 0.3]))
 
 

@@ -1,4 +1,4 @@
-"""The fitted model as a whole: distributions from their own observations, defaults where few, tests of fit."""
+"""Fitted model as a whole: distributions from their observations, defaults for few data, goodness of fit."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ SHIFTED = ("correct", "wrong_class", "first", "second")
 
 
 def sizes(distribution, area, rng):
-    """Sizes of changes by the distribution's definition."""
+    """Draw sizes of changes by the distribution's definition."""
     low, high = distribution.limits
     residual = np.clip(distribution.mu + distribution.sigma * rng.standard_t(distribution.nu, len(area)), low, high)
     return np.abs(distribution.intercept + distribution.slope * area + residual)
@@ -43,13 +43,13 @@ def cardinal(rng):
 
 @pytest.fixture(scope="module")
 def drawn():
-    """Observations of a model that is known."""
+    """Draw observations from a known model."""
     rng = np.random.default_rng(0)
     along = 0.4 + rng.vonmises(0, 2, ROWS) / 2 + np.pi * rng.integers(0, 2, ROWS)
     annotations = rng.integers(0, 40, ROWS).reshape(-1, 2)
     area = rng.uniform(0.0005, 0.3, 4 * ROWS)
     unmatched = rng.random(len(area)) < 1 / (1 + np.exp(3 + 0.5 * np.log(area)))
-    # one parent for an annotation that the reference holds, among the annotations of both raters
+    # one parent per annotation of the reference, among the annotations of both raters
     parent = rng.random(len(area)) < 0.5 / (1 + np.exp(1 - 0.5 * np.log(area)))
     wrong = rng.random(ROWS) < 0.1
     category = rng.integers(0, 5, ROWS)
@@ -112,7 +112,7 @@ def test_chances_come_back_within_their_intervals(drawn, estimates):
         found = estimates[name]
         values = list(vars(found.distribution).values())[: len(found.interval)]
         for value, (low, high), truth in zip(values, found.interval, true, strict=True):
-            margin = (high - low) / 4  # 95 % intervals of seven numbers: a little wider, so that all hold at once
+            margin = (high - low) / 4  # 95 % intervals of seven numbers: slightly wider, so that all hold at once
             assert low < value < high
             assert low - margin < truth < high + margin
     share, z = (drawn.category_a != drawn.category_b).mean(), stats.norm.ppf(0.975)
@@ -124,7 +124,7 @@ def test_chances_come_back_within_their_intervals(drawn, estimates):
 
 
 def two_raters(rng, images=30, annotations=6):
-    """Two raters who differ by a pixel or two; every tenth annotation has another class or is missing."""
+    """Return two raters who differ by a pixel or two; every tenth annotation has another class or is missing."""
     rows = []
     for image in range(images):
         for index in range(annotations):
@@ -189,7 +189,7 @@ def test_nobody_unmatched_is_a_rate_of_zero_and_equal_numbers_tell_a_constant_on
 
 
 def of_areas(drawn, **areas):
-    """Estimates of these areas; without shifts, whose fits take long."""
+    """Return estimates for these areas, without shifts, whose fits are slow."""
     still = dict.fromkeys(SHIFTED, Shifts(*np.zeros((5, 0))))
     return estimate_distributions(replace(drawn, **still, **areas), fragmented=SizeCurve(-4.0, 0.1))
 
@@ -210,7 +210,7 @@ def test_few_wholes_annotated_as_two_tell_how_often_but_not_by_which_area(drawn)
     none = of_areas(drawn, parent_area=small[:0], other_area=both)["topology.susceptibility"]
     assert none.distribution.probability([1e-4, 0.5]) == pytest.approx([0, 0], abs=1e-40)
     assert none.reason == "none of 200 annotations is annotated as two: never"
-    # 60 of either rater or fewer are no 30 of one
+    # 60 of either rater or fewer do not give 30 of one
     few = of_areas(drawn, parent_area=small[:0], other_area=small[:59])
     assert few["topology.susceptibility"].distribution is None
 
@@ -236,7 +236,7 @@ def test_the_rate_of_lvis_is_one_of_the_first_and_one_of_each_further_annotation
     ]
     assert fits["each"].aic == pytest.approx(4 - 2 * max(by_hand), abs=0.01)
     assert max(by_hand) == by_hand[0]
-    # counts of images, whatever their classes, are the paper's
+    # counts of images, whatever their classes, are as in the paper
     assert rate_fits(lvis_seen, paper=True)[0].expected.sum() == pytest.approx(694)
 
 
@@ -321,7 +321,7 @@ def test_pearson_by_hand_and_on_its_own_draws():
 
 
 RING = np.roll(np.eye(5), 1, axis=1)
-"""How alike five classes are: each is like the next, which it is always taken for."""
+"""Similarity of five classes: each is similar to the next, with which it is always confused."""
 
 
 def test_known_distributions_pass_and_others_do_not(drawn):
@@ -345,7 +345,7 @@ def test_known_distributions_pass_and_others_do_not(drawn):
     row, wrong, over = of("Mantel").iloc[0], drawn.category_a != drawn.category_b, np.triu_indices(5, 1)
     counts = confusion_matrix(drawn.category_a[wrong], drawn.category_b[wrong], 5)
     assert row["statistic"] == pytest.approx(np.corrcoef(counts[over], ((RING + RING.T) / 2)[over])[0, 1])
-    assert row["p_value"] == pytest.approx(12 / 120, abs=0.1)  # as many orders of five classes keep their ring
+    assert row["p_value"] == pytest.approx(12 / 120, abs=0.1)  # this many permutations of five classes keep their ring
 
 
 def test_lvis_agrees_with_the_paper_where_it_can(lvis_model, paper_model):
@@ -359,7 +359,7 @@ def test_lvis_agrees_with_the_paper_where_it_can(lvis_model, paper_model):
     assert statistic["localization.angle", "AIC"].idxmin() == "axis-centred"
     assert lvis_model.unmatched.selection.slope < 0
     assert 0.02 < paper_model.unmatched.rate.slope < 0.06  # the paper: .021 over all of LVIS
-    # the rate: exponential fails; so many for each is better, yet over-dispersed
+    # exponential rate: rejected; rate per annotation: better, but over-dispersed
     scatter, p_value = (values["unmatched.rate", "Pearson chi-squared / df"] for values in (statistic, p_value))
     assert scatter["exponential"] > 1.5 * scatter["each"]
     assert p_value["exponential"] == p_value["each"] == pytest.approx(1 / 200)

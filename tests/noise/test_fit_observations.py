@@ -1,4 +1,4 @@
-"""What raters show about noise, against hand-worked scenes and a naive reading of the variations."""
+"""Observations of noise between raters, vs. hand-worked scenes and a naive evaluation of the variations."""
 
 import math
 
@@ -51,7 +51,7 @@ def test_fragments_lie_around_their_whole():
     assert seen.parent_area == pytest.approx([0.1])
     assert sorted(seen.other_area) == pytest.approx([0.036, 0.0528])
     assert seen.first.area == seen.second.area == pytest.approx([0.1])
-    assert seen.first.width == pytest.approx([math.log(100 / 48)])  # the larger one, wherever it stands in the table
+    assert seen.first.width == pytest.approx([math.log(100 / 48)])  # the larger one, wherever it is in the table
     assert seen.first.height == [0]  # larger than the whole: not smaller
     assert seen.second.width == pytest.approx([math.log(100 / 36)])
     assert seen.first.translation == pytest.approx([math.hypot(26 / 200, 1 / 100)])

@@ -1,4 +1,4 @@
-"""Permutation tests of confusions: against every permutation there is, and on data with and without an effect."""
+"""Permutation tests of confusions: vs. all permutations, and on data with and without an effect."""
 
 import itertools
 
@@ -35,7 +35,7 @@ def test_classes_taken_at_random_and_those_that_cannot_be_arranged():
     first, second = rng.integers(0, 6, (2, 400))
     differ = first != second
     assert independence(first[differ], second[differ], 199, rng).p_value > 0.05
-    assert independence(np.array([0, 0, 1]), np.array([1, 1, 0]), 50, RNG(0)).p_value == 1  # one arrangement only
+    assert independence(np.array([0, 0, 1]), np.array([1, 1, 0]), 50, RNG(0)).p_value == 1  # only one arrangement
     assert independence(np.array([0]), np.array([1]), 9, RNG(0)) is None
 
 

@@ -1,4 +1,4 @@
-"""Sizes of changes: known parameters come back, and the likelihood is that of scipy's distributions."""
+"""Sizes of changes: known parameters are recovered, and the likelihood is that of scipy's distributions."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_growth_comes_back_and_is_found_on_lvis(lvis_model):
 
 def test_where_nothing_is_folded_it_is_the_distribution_of_scipy():
     size, _ = drawn(5.0, 0.0, 4.0, 0.1, rows=1000)
-    close = {"xatol": 1e-6, "fatol": 1e-8, "maxiter": 2000}  # scipy's own t.fit ends far below the top
+    close = {"xatol": 1e-6, "fatol": 1e-8, "maxiter": 2000}  # scipy's own t.fit ends far below the maximum
     best = optimize.minimize(
         lambda p: -stats.t.logpdf(size, *p).sum(), [4, 5, 0.1], method="Nelder-Mead", options=close
     )

@@ -1,4 +1,4 @@
-"""Generation, stage by stage on cases worked out by hand, and what bad input gets."""
+"""Generation: stages on cases worked out by hand, and errors for invalid input."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_moves_are_shares_of_their_side_and_stop_at_the_edge():
     assert xywh(down.generate(ONE, raters=1).annotations) == [[80.0, 50.0, 20.0, 20.0]]
     far = quiet(localization={"translation": always(0.9), "angle": towards(0)}).generate(ONE, raters=1)
     assert xywh(far.annotations) == [[190.0, 40.0, 20.0, 20.0]]
-    assert far.events.shift.round(4).tolist() == [[0.55, 0.0]]  # the event says how far it got
+    assert far.events.shift.round(4).tolist() == [[0.55, 0.0]]  # the event has the actual shift
     wide = quiet(localization={"width": always(20.0), "height": always(0)}).generate(ONE, raters=8)
     assert {tuple(box[2:]) for box in xywh(wide.annotations)} == {(1.0, 20.0), (200.0, 20.0)}  # a pixel; the image
 
@@ -59,7 +59,7 @@ def test_another_class_comes_with_its_own_shift_and_is_not_moved_again():
     assert {tuple(box) for box in xywh(made.annotations)} == {(40.0, 40.0, 20.0, 20.0), (120.0, 40.0, 20.0, 20.0)}
     assert made.events.counts()["wrong_class"] == {"done": 12, "lost": 0, "impossible": 0}
     assert made.events.counts()["shift"] == {"done": 0, "lost": 12, "impossible": 0}
-    alone = model.generate(ONE, raters=1).events.counts()  # without another class it cannot be mistaken
+    alone = model.generate(ONE, raters=1).events.counts()  # without another class it cannot be confused
     assert (alone["wrong_class"]["impossible"], alone["shift"]["done"]) == (1, 1)
 
 
@@ -85,7 +85,7 @@ def test_additions_are_the_free_proposals_each_once():
     added = made.truth[:, 0] == -1
     boxes = [[10.0, 10.0, 30.0, 30.0], [98.5, 40.0, 20.0, 20.0], [150.0, 60.0, 10.0, 10.0]]
     assert np.array(xywh(made.annotations))[added].tolist() == boxes * 2
-    # one place is one object for both raters, and none of the reference's
+    # one position is one object for both raters, and not one of the reference
     assert made.object[added].ravel().tolist() == [2, 4, 5, 2, 4, 5]
     # seen on an image of cats, so not a cat
     assert set(made.annotations.categories[made.annotations.category[added]]) == {"dog"}
@@ -118,7 +118,7 @@ def test_two_annotations_are_merged_into_the_box_around_both():
     made = MERGING.generate(reference, raters=1)
     assert xywh(made.annotations) == [[20.0, 20.0, 50.0, 30.0], [45.0, 20.0, 5.0, 20.0]]
     assert made.truth.tolist() == [[0, 1], [2, -1]]
-    # each cat was drawn and found the other: the second came too late; the dog has no partner
+    # each cat was drawn and found the other: the second was too late; the dog has no partner
     assert made.events.counts()["merge"] == {"done": 1, "lost": 1, "impossible": 1}
     merge = done(made, "merge")
     assert made.events.reference_rows[merge].tolist() == [[0, 1]]
@@ -140,14 +140,14 @@ def scene_of(reference):
 
 
 def folded(distribution, size, area):
-    """ln density of |trend + T|, written out."""
+    """Return ln density of |trend + T|, written out."""
     trend, residual = distribution.intercept + distribution.slope * area, distribution
     ways = (way * size - trend for way in (1, -1))
     return np.log(sum(stats.t.pdf(way, residual.nu, residual.mu, residual.sigma) for way in ways))
 
 
 def score_of(distributions, a, b):
-    """The score of two boxes (x, y, w, h) relative to the image, annotation by annotation."""
+    """Return the score of two boxes (x, y, w, h) relative to the image, annotation by annotation."""
     low = np.minimum(a[:2], b[:2])
     size = np.maximum(a[:2] + a[2:], b[:2] + b[2:]) - low
     area, centre = size[0] * size[1], low + size / 2
@@ -209,7 +209,7 @@ def test_each_school_has_a_reference_of_its_own_and_the_truth_leads_to_the_first
 def test_what_a_school_adds_is_one_object_for_its_members_and_what_it_misses_teaches_nothing():
     adding = unmatched(4.0, 0.0)
     made = adding.generate(CAT_AND_DOG, 2, 0, schools=[2], reference="ann", false_positive_source=PLACE)
-    assert made.schools is None  # one school is no school
+    assert made.schools is None  # one school does not count as schools
     made = adding.generate(CAT_AND_DOG, 4, 0, schools=[2, 2], false_positive_source=PLACE)
     assert made.object.ravel().tolist() == [0, 1, 2] * 4
     assert made.truth.ravel().tolist() == [0, 1, -1] * 4
@@ -284,7 +284,7 @@ def test_a_reference_that_cannot_be_used(annotations, given, message):
 
 
 def test_more_events_than_annotations_allow_are_refused(monkeypatch):
-    far = quiet(unmatched={"rate": EventRate(0.0, 20.0)})  # far beyond the images it was fitted on
+    far = quiet(unmatched={"rate": EventRate(0.0, 20.0)})  # far outside of the images it was fitted on
     with pytest.raises(InputError, match=r"at most 1e\+06 events on all images, got 4.85e\+08 at"):
         far.generate(ONE)
     monkeypatch.setattr("kalos_core.noise.stages.unmatched.MOST_EVENTS", 1)

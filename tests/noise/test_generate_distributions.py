@@ -1,4 +1,4 @@
-"""Distributions of generation on any reference, and its statistics against closed forms."""
+"""Distributions of generation on any reference, and its statistics vs. closed forms."""
 
 from dataclasses import replace
 
@@ -26,12 +26,12 @@ BUSY = replace(
     category=replace(NoiseModel.default().category, occurrence=Chance(0.2)),
     unmatched=replace(NoiseModel.default().unmatched, rate=EventRate(1.0, 0.0)),
 )
-"""Much of everything."""
+"""High rates of all events."""
 
 
 @st.composite
 def references(draw):
-    """Tables of one rater, with polygons and masks, on images of 12 x 10."""
+    """Draw tables of one rater, with polygons and masks, on images of 12 x 10."""
     drawn = draw(tables(raters=2, images=3, marks=10, everyone=True))
     reference = drawn.select(rows=drawn.rater == 0, raters=[0])
     assume(len(reference))
@@ -47,7 +47,7 @@ def test_distributions(reference, magnitude, seed, schools):
     annotations, events, begin = made.annotations, made.events, made.reference
     assert len(made.truth) == len(annotations)
     assert annotations.id.tolist() == list(range(1, len(annotations) + 1))
-    # every annotation comes from one event or another, and what it comes from is on its image
+    # every annotation comes from one event, and the reference of the event is on its image
     assert np.sort(events.rows[events.rows >= 0]).tolist() == list(range(len(annotations)))
     for column in made.truth.T:
         known = column >= 0
@@ -59,13 +59,13 @@ def test_distributions(reference, magnitude, seed, schools):
         consumed = events.reference_rows[own]
         mine = np.flatnonzero(begin.rater == made.reference_rater[rater])
         assert np.sort(consumed[consumed >= 0]).tolist() == mine.tolist()
-    # an addition is of no reference annotation; a deletion leaves none
+    # an addition has no reference annotation; a deletion leaves none
     added = events.rows[done & (events.event == "addition"), 0]
     if schools is None:
         assert (made.truth[added] == -1).all()
         assert (made.truth[np.setdiff1d(np.arange(len(annotations)), added), 0] >= 0).all()
     assert (events.rows[events.event == "deletion"] == -1).all()
-    # centres stay on the image, and every shape has its box
+    # centres stay on the image, and every shape has a box
     corners = annotations.shapes["box"].corners
     centre = (corners[:, :2] + corners[:, 2:]) / 2
     assert (centre >= -1e-9).all()
@@ -104,7 +104,7 @@ def test_a_pixel_is_on_where_its_centre_comes_from_one_that_was(seed, after):
         for column in range(9):
             old_x, old_y = 2 + (column + 0.5 - x) / width * 5, 1 + (row + 0.5 - y) / height * 4
             if min(abs(old_x - round(old_x)), abs(old_y - round(old_y))) < 1e-9:
-                continue  # on an edge either side is right
+                continue  # on an edge, either side is right
             inside = 0 <= old_x < 9 and 0 <= old_y < 7
             assert moved[row, column] == (inside and pixels[int(old_y), int(old_x)])
 
@@ -130,7 +130,7 @@ def test_angles_follow_their_weights_and_concentrations():
     axial = draw_angle(AxialAngle(axis=0.7, kappa=2.0), 40_000, RNG(0))
     doubled = np.exp(2j * axial).mean()
     assert abs(doubled - np.exp(1.4j) * special.i1(2) / special.i0(2)) < 5 / 200
-    assert abs(np.exp(1j * axial).mean()) < 5 / 200  # both ways alike
+    assert abs(np.exp(1j * axial).mean()) < 5 / 200  # both directions equally
 
 
 def test_fragments_lie_opposite():

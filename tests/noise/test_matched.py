@@ -1,4 +1,4 @@
-"""Shifts that stay matched, rates per rater, coupled changes, and what is added where nobody has seen anything."""
+"""Shifts that stay matched, rates per rater, coupled changes, and additions where no rater sees anything."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ RNG = np.random.default_rng
 
 
 def overlaps(made):
-    """IoU of each annotation with its reference, by the definition."""
+    """Return the IoU of each annotation with its reference, by the definition."""
     before = made.reference.shapes["box"].corners[made.truth[:, 0]]
     after = made.annotations.shapes["box"].corners
     sides = np.minimum(before, after)[:, 2:] - np.maximum(before, after)[:, :2]
@@ -39,7 +39,7 @@ def test_a_shift_that_parts_is_drawn_again_at_magnitude_one():
     assert (free.redrawn_share, free.events.redrawn.max()) == (0, 0)
     assert kept.redrawn_share == pytest.approx((overlaps(free) < 0.5).mean(), abs=0.05)
     assert f"shifts drawn again {kept.redrawn_share:.1%}" in repr(kept)
-    # the shift is that of magnitude 1, multiplied: a strong one parts
+    # the shift is that of magnitude 1, multiplied: a large one separates them
     strong = matching.generate(reference, raters=1, magnitude=4)
     assert overlaps(strong).min() < 0.5
     assert strong.events.shift[:, 1] == pytest.approx(4 * kept.events.shift[:, 1], abs=1e-9)
@@ -88,7 +88,7 @@ def test_additions_are_of_classes_of_the_image_as_often_as_the_share_says(share,
         places = RNG(image).permutation(30)[: len(given)]  # elsewhere in each image, so that others fit in between
         boxes = [[20 * (at % 10), 25 * (at // 10), 15, 15] for at in places.tolist()]
         rows += [(image, name, box) for name, box in zip(given, boxes, strict=True)]
-    rate = EventRate(np.log(0.5), np.log(0.5), "each", empty=0.0)  # each annotation with a chance of one half
+    rate = EventRate(np.log(0.5), np.log(0.5), "each", empty=0.0)  # each annotation with probability .5
     unmatched = {"rate": rate, "added": rate, "own_class": OwnClass(share, stays), "selection": SizeCurve(0.0, 0.0)}
     made = quiet(unmatched=unmatched, localization=MATCHED).generate(
         table(*rows), raters=1, class_source=ConfusionClasses(), false_positive_source=TransplantedFalsePositives(32)
@@ -102,7 +102,7 @@ def test_additions_are_of_classes_of_the_image_as_often_as_the_share_says(share,
     emus = np.bincount(events.image[deleted], minlength=1200)[600:] == 1
     again = np.bincount(events.image[added], minlength=1200)[600:] > 0
     assert emus.mean() == pytest.approx(0.5, abs=0.08)
-    if stays:  # what is missed altogether is added
+    if stays:  # annotations that are missed completely are added
         assert again[emus].all()
         assert again[~emus].mean() < 0.15
     # in all as many are added as missed; of a share of one half, twice as many of any class as of own ones
@@ -121,9 +121,9 @@ def test_nothing_is_added_where_nobody_has_seen_anything():
         made = quiet(unmatched=unmatched, localization=MATCHED).generate(annotations, raters=1, reference="ann")
         where.append(np.bincount(made.annotations.image, minlength=200))
     paper, faithful = where
-    assert faithful[100:].sum() == 0  # neither has seen anything there
+    assert faithful[100:].sum() == 0  # neither sees anything there
     assert paper[100:].sum() > 50
-    assert faithful[50:100].mean() == pytest.approx(2, abs=5 * np.sqrt(2 / 50))  # bob has, ann has not
+    assert faithful[50:100].mean() == pytest.approx(2, abs=5 * np.sqrt(2 / 50))  # bob does, ann does not
 
 
 def test_the_density_of_a_growing_shift_adds_up_to_one_and_is_what_is_drawn():

@@ -1,4 +1,4 @@
-"""Parameters of the noise model: what they mean, their ranges, and the JSON document."""
+"""Parameters of the noise model: meaning, ranges, and the JSON document."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Sources: which classes are alike, and where something could be mistaken for an object."""
+"""Sources: similarity of classes, and positions where something could be mistaken for an object."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -24,7 +24,7 @@ def of_classes(*names, **given):
 
 
 def softmax(similarity, temperature=0.1):
-    """Over a dict, written out."""
+    """Apply softmax to a dict, written out."""
     weight = {name: np.exp(value / temperature) for name, value in similarity.items()}
     return {name: value / sum(weight.values()) for name, value in weight.items()}
 
@@ -62,7 +62,7 @@ def test_classes_are_drawn_with_their_chances():
 def test_confusions_seen_outweigh_frequencies():
     reference = of_classes("cat", "dog", "dog", "dog", "emu")
     source = ConfusionClasses(["emu", "cat", "yak"], [[0, 2, 9], [2, 0, 9], [9, 9, 0]])
-    # from cat: emu 2 + 1/5, dog 3/5; what the reference never has, yak, cannot be drawn
+    # from cat: emu 2 + 1/5, dog 3/5; yak, which the reference does not have, cannot be drawn
     found = Transitions.of(source, reference).probability("cat")
     assert found == pytest.approx({"emu": 2.2 / 2.8, "dog": 0.6 / 2.8})
     assert Transitions.of(source, reference).probability("dog") == pytest.approx({"cat": 0.5, "emu": 0.5})

@@ -8,7 +8,7 @@ from kalos_core import LabelTable, read_wide_labels
 
 @pytest.fixture(scope="session")
 def bluebirds(data_folder: Path) -> tuple[LabelTable, np.ndarray]:
-    """39 raters who say which of 108 images show an indigo bunting, and the correct labels."""
+    """Read labels of 39 raters for 108 images, indigo bunting or not, and the correct labels."""
     path = data_folder / "bluebirds.csv"
     if not path.exists():
         pytest.skip("bluebirds.csv is not in the data folder")

@@ -1,4 +1,4 @@
-"""Attributes of annotations: read, kept, written, and how far raters agree on them."""
+"""Attributes of annotations: read, stored, written, and agreement on them."""
 
 import math
 from collections import Counter
@@ -126,7 +126,7 @@ def test_malignancy_on_lidc(lidc):
     assert found.alpha == pytest.approx(theirs)
     assert math.isnan(found.value[2])
     assert "local" in found.reason[2]
-    # AC2, one unit after the other
+    # AC2, unit by unit
     grades = [np.array(scores)[result.unit_of == unit] for unit in range(len(result.units))]
     several = [unit for unit in grades if len(unit) > 1]
     assert found.items == len(several)

@@ -35,7 +35,7 @@ def counts_of(values):
 
 
 def ratings(table):
-    """Items by raters of a published table."""
+    """Return items by raters of a published table."""
     data = np.array(table["data"], dtype=object)
     if table["kind"] == "contingency":
         rows, columns = np.nonzero(data)

@@ -1,4 +1,4 @@
-"""Who grades higher or lower than the others: by hand, beside pandas, and beside Student's interval."""
+"""Raters who grade higher or lower than others: by hand, vs. pandas, and vs. Student's interval."""
 
 import numpy as np
 import pandas as pd
@@ -12,14 +12,14 @@ NAN = float("nan")
 
 
 def some_grades(items: int = 60, shift: float = -0.4) -> np.ndarray:
-    """Grades of four raters, the last of whom is lower by so much in the mean; a fifth of them are missing."""
+    """Return grades of four raters; the mean of the last is shifted; a fifth of the grades are missing."""
     rng = np.random.default_rng(5)
     grades = rng.integers(1, 6, (items, 1)) + rng.normal(0, 0.5, (items, 4)) + [0, 0, 0, shift]
     return np.where(rng.random(grades.shape) < 0.2, np.nan, grades)
 
 
 def test_by_hand():
-    """ann and bob agree; cora is one lower on the first item, and with bob alone on the last, where she is as high."""
+    """ann and bob agree; cora is one lower on the first item; on the last, with bob only, she agrees."""
     grades = [[3, 3, 2], [NAN, 5, 5], [4, NAN, NAN]]
     found = grade_direction(grades, ["ann", "bob", "cora"], bootstrap=0)
     #  ann: 3 - 2.5 of one item; bob: (3 - 2.5 + 5 - 5) / 2; cora: (2 - 3 + 0) / 2; the third item has one grade

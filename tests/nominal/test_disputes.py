@@ -1,4 +1,4 @@
-"""Where raters differ: a case by hand, and every table against a loop over items, questions and raters."""
+"""Disputes between raters: a case by hand, and every table vs. a loop over items, questions and raters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.nominal_tables import table_of, tables_with_gaps
 
 
 def naive(table: LabelTable) -> tuple[dict[tuple[int, int], Any], list[float]]:
-    """Share, tie and answers of each dispute by item and question, and the agreement of every item."""
+    """Return share, tie and answers of each dispute by item and question, and the agreement of every item."""
     found, agreement = {}, []
     for item in range(len(table.items)):
         alike = []

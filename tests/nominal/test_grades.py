@@ -27,12 +27,12 @@ from tests.nominal.test_coefficients import counts_of, ratings
 
 OTHERS = ("ordinal", "interval", "ratio")
 
-# four observers, twelve units (Krippendorff 2011, example C), and what he prints for each metric
+# four raters, twelve units (Krippendorff 2011, example C), and the values he prints for each metric
 OBSERVERS = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
 EXAMPLE = [[None if letter == "." else int(letter) for letter in unit] for unit in zip(*OBSERVERS, strict=True)]
 PRINTED = {"nominal": 0.743, "ordinal": 0.815, "interval": 0.849, "ratio": 0.797}
 
-# six targets, four judges (Shrout & Fleiss 1979, Table 2), and what they print in Table 4
+# six targets, four judges (Shrout & Fleiss 1979, Table 2), and the values they print in Table 4
 JUDGED = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
 
 tables = st.integers(2, 4).flatmap(
@@ -43,7 +43,7 @@ tables = st.integers(2, 4).flatmap(
 
 
 def by_pairs(values, metric):
-    """Alpha as its definition says it, value after value."""
+    """Compute alpha by its definition, value by value."""
     units = [[value for value in row if value is not None] for row in values]
     units = [unit for unit in units if len(unit) > 1]
     pooled = [value for unit in units for value in unit]
@@ -211,7 +211,7 @@ def test_weighted_kappa_by_hand():
     assert gwet_ac2(counts, "linear") == pytest.approx((7 / 8 - 35 / 64) / (1 - 35 / 64))
 
 
-WORKED = {  # of the grades 1, 2 and 4: of 1 and 2, of 2 and 4, of 1 and 4
+WORKED = {  # grades 1, 2 and 4: weights of 1 and 2, of 2 and 4, of 1 and 4
     "linear": (2 / 3, 1 / 3, 0),
     "quadratic": (8 / 9, 5 / 9, 0),
     "linear_ranks": (1 / 2, 1 / 2, 0),
@@ -225,7 +225,7 @@ WORKED = {  # of the grades 1, 2 and 4: of 1 and 2, of 2 and 4, of 1 and 4
 
 
 def weight_by_hand(name, grades, c, k):
-    """As Gwet (2014) and irrCAC write it."""
+    """Compute weights as in Gwet (2014) and irrCAC."""
     least, most, place = min(grades), max(grades), sorted(grades).index
 
     def apart(c, k):
@@ -279,7 +279,7 @@ def test_cohen_is_that_of_scikit_learn(weights, values):
     both = np.array([pair for pair in values if NOT_ASSIGNED not in pair], int).reshape(-1, 2)
     varied = len(np.unique(both)) > 1
     name, labels = (weights or "").removesuffix("_ranks") or None, range(4)
-    if weights != name:  # steps from grade to grade of those that occur
+    if weights != name:  # steps between the grades that occur
         labels = sorted({grade for pair in values for grade in pair} - {NOT_ASSIGNED})
     theirs = cohen_kappa_score(*both.T, weights=name, labels=labels) if varied else math.nan
     expected = pytest.approx(theirs, nan_ok=True)
@@ -295,7 +295,7 @@ def test_cohen_is_that_of_scikit_learn(weights, values):
         assert cohen_kappa(first, second, table, order=labels) == expected
 
 
-@pytest.mark.parametrize("raters", [4, 16])  # as many as are compared two by two, and more
+@pytest.mark.parametrize("raters", [4, 16])  # the maximum that is compared in pairs, and more
 def test_conger_is_the_mean_of_pairs_of_raters_who_graded_all(raters):
     values = np.tile(np.random.default_rng(0).integers(1, 6, (30, 4)), raters // 4)
     observed = expected = 0
@@ -313,7 +313,7 @@ def test_intraclass_correlations_as_shrout_and_fleiss_print_them():
     assert dict(zip(FORMS, found.value.round(2).tolist(), strict=True)) == {
         "ICC(1,1)": 0.17, "ICC(2,1)": 0.29, "ICC(3,1)": 0.71, "ICC(1,k)": 0.44, "ICC(2,k)": 0.62, "ICC(3,k)": 0.91,
     }  # fmt: skip
-    # as the package psych for R prints them for this table
+    # as printed by the package psych for R for this table
     low, high = [-0.133, 0.019, 0.342, -0.884, 0.071, 0.676], [0.72, 0.76, 0.95, 0.91, 0.93, 0.99]
     assert found.interval[:, 0] == pytest.approx(low, abs=5.1e-4)
     assert found.interval[:, 1] == pytest.approx(high, abs=5.1e-3)
@@ -377,7 +377,7 @@ def test_intraclass_correlations_that_are_undefined_or_one():
     assert (found.value.tolist(), found.interval.tolist()) == ([1] * 6, [[1, 1]] * 6)
 
 
-# ---- all of it ----
+# ---- complete results ----
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -410,7 +410,7 @@ def test_intervals_are_those_of_drawn_items(metric, monkeypatch):
         drawn.append([nominal_alpha(chosen, metric), ac, conger_kappa(chosen, weights)])
     alpha, ac, kappa = np.transpose(drawn)
     assert found.interval[[0, 2]] == pytest.approx(np.array([expanded(each, len(used)) for each in (alpha, kappa)]))
-    # Student's t of log(1 - AC), with the deviation of the replicates made wider by sqrt(n / (n - 1))
+    # Student's t of log(1 - AC), with the deviation of the replicates widened by sqrt(n / (n - 1))
     n = len(used)
     reach = scipy.stats.t.ppf(0.975, n - 1) * np.log(1 - ac).std() * (n / (n - 1)) ** 0.5
     assert found.interval[1] == pytest.approx(1 - (1 - found.value[1]) * np.exp([reach, -reach]))

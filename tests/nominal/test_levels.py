@@ -1,4 +1,4 @@
-"""Alpha of questions by another metric than the nominal one."""
+"""Alpha of questions with metrics other than nominal."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ TWO = LabelTable.from_rows(
 
 
 def answers(table):
-    """Items x raters of the answers' names; None where there is none."""
+    """Return items x raters of the answers' names; None if there is none."""
     names = [*table.options(), None]
     return [[names[max(code, -1)] for code in row] for row in table.values()]
 

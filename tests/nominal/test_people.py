@@ -1,4 +1,4 @@
-"""Majorities, accuracies, kappas per question and teams, each against a loop over plain answers."""
+"""Majorities, accuracies, kappas per question, and teams, each vs. a loop over answers."""
 
 import itertools
 import math
@@ -26,7 +26,7 @@ SKIES = table_of({"ann": [["sky", "sea"], []], "bob": [["sky"], []]}, groups=Non
 
 
 def decisions_of(table):
-    """rater -> (I, C) decisions."""
+    """Return rater -> (I, C) decisions."""
     return {name: table.decisions(name) for name in table.raters}
 
 
@@ -124,7 +124,7 @@ def test_accuracy_by_hand_of_one_class_among_many():
     assert (found.mean, found.decision_mean) == (1 / 4, 34 / 40)
     assert found.raters_to_pandas()["to_reference"].tolist() == [0.75, 0.5]
     turned = rater_accuracy(table, reference={i: [label] for i, label in reversed([*truth.items(), (9, "a")])})
-    assert turned.to_reference.tolist() == [3 / 4, 2 / 4]  # items are found by name
+    assert turned.to_reference.tolist() == [3 / 4, 2 / 4]  # items are matched by name
     optional = rater_accuracy(SKIES, reference={0: ["sky"], 1: []})
     assert optional.to_reference.tolist() == [3 / 4, 4 / 4]
 
@@ -135,7 +135,7 @@ def test_bluebirds_against_the_truth(bluebirds):
     truth = np.array([table.options().index(label) for label in labels])
     np.testing.assert_allclose(found.to_reference, (table.values() == truth[:, None]).mean(axis=0))
     merged = merge_raters(table).values()[:, 0]
-    assert (merged == truth).mean() == pytest.approx(0.759, abs=5e-4)  # crowd-kit's figure of the majority
+    assert (merged == truth).mean() == pytest.approx(0.759, abs=5e-4)  # crowd-kit's value for the majority
 
 
 @given(tables_with_gaps())
@@ -208,7 +208,7 @@ def test_majorities_of_teams_by_hand():
     assert result.agreement[0, :2] == pytest.approx([(1 + 1 / 3 + 1) / 3, (1 / 3 + 1 / 3 + 1) / 3])
     low, high = result.agreement_interval[0, 4]
     assert low <= result.agreement[0, 4] <= high
-    assert result.kappa_interval[0, 4] == pytest.approx([2 * low, 2 * high])  # of two options, and no chance in it
+    assert result.kappa_interval[0, 4] == pytest.approx([2 * low, 2 * high])  # for two options, without chance
     assert result.differs.tolist() == [False]  # none of nine items is one of the three that differ in .026
     apart = table_of({"e1": "x" * 20, "e2": "x" * 20, "c1": "xy" * 10, "c2": "x" * 20})
     assert compare_teams(apart, {"experts": ["e1", "e2"], "crowd": ["c1", "c2"]}).differs.tolist() == [True]
@@ -225,7 +225,7 @@ def test_the_interval_of_teams_is_that_of_items_sampled_with_replacement():
     resampled = within[:, rng.integers(0, 60, (2000, 60))].mean(axis=2)
     for column, values in ((0, resampled[0]), (1, resampled[1]), (4, resampled[0] - resampled[1])):
         assert result.agreement_interval[0, column] == pytest.approx(expanded(values, 60), abs=0.035)
-    for both in (8, 7):  # a difference is of as many items as the team with fewer answered twice
+    for both in (8, 7):  # a difference uses the items that the team with fewer answered twice
         few = table_of({r: [v if r != "c2" or i < both else None for i, v in enumerate(text[r])] for r in text})
         result = compare_teams(few, {"e": ["e1", "e2"], "c": ["c1", "c2"]}, bootstrap=200)
         assert result.items[0, [0, 1, 4]].tolist() == [60, both, both]

@@ -1,4 +1,4 @@
-"""Groups suggested from the data, answers rejected by rule, and labels of the majority: by hand and by plain loops."""
+"""Groups suggested from data, answers rejected by rules, and majority labels: by hand and in plain loops."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OPTIONAL = ["busy", "pretty", "animals"]
 
 
 def made(answers: list[list[str]]) -> LabelTable:
-    """Four raters' answers to item 0, then to item 1, ..."""
+    """Return four raters' answers to item 0, then to item 1, ..."""
     return table_of({rater: answers[at::4] for at, rater in enumerate("abcd")}, groups=None)
 
 
@@ -60,7 +60,7 @@ class TestSuggestions:
             assert (group.supporting, group.without, group.answers) == (times[1], times[0], len(chosen))
 
     def test_every_strict_group_covers_each_answer_once(self) -> None:
-        # against all subsets of the concepts
+        # vs. all subsets of the concepts
         table = scene(5, 40)
         columns = {
             name: np.bincount(table.answer[table.concept == code], minlength=len(table))
@@ -77,7 +77,7 @@ class TestSuggestions:
 
     def test_nothing_is_suggested_where_answers_break_more_or_chance_explains_it(self) -> None:
         assert suggest_groups(scene(0, 400, broken=0.2)) == ()
-        # one that is nearly always chosen, and one that hardly ever is
+        # one that is almost always chosen, and one that almost never is
         by_chance = [["busy", "pretty"]] * 48 + [["busy"]] * 47 + [["busy", "snow"], ["snow"]] + [["pretty"]] * 3
         assert suggest_groups(made(by_chance)) == ()
         assert suggest_groups(made([["cat"], ["cat"]])) == ()
@@ -101,7 +101,7 @@ class TestSuggestions:
 
 class TestRejection:
     def test_by_hand(self) -> None:
-        # two images; cid leaves the group open on one, and dan takes the other answer on both
+        # two images; cid leaves the group open on one, and dan gives the other answer on both
         answers = {"ann": [["day"], ["night"]], "bob": [["day"], ["night"]], "cid": [[], ["night"]]}
         table = table_of({**answers, "dan": [["night"], ["day"]]}, groups={"time": ["day", "night"]})
         paper = reject_answers(table, broken=True)

@@ -1,4 +1,4 @@
-"""Who is right, and how sure: steps by hand, Dawid & Skene's own data, loops over plain answers, and laws."""
+"""Accuracy of raters and certainty of labels: steps by hand, Dawid & Skene's data, loops over answers, and laws."""
 
 import math
 
@@ -31,7 +31,7 @@ PATIENTS = (
 
 
 def test_one_step_by_hand():
-    """Shares of votes give the second item 2/3 and 1/3, and so the classes 5/9 and 4/9 of the items."""
+    """Vote shares give the second item 2/3 and 1/3, and so the classes 5/9 and 4/9 of the items."""
     found = dawid_skene(THREE, added=0, iterations=1)
     assert found.prior == pytest.approx([5 / 9, 4 / 9])
     first, second, third = found.confusion
@@ -46,7 +46,7 @@ def test_one_step_by_hand():
 
 
 def test_what_is_added_by_hand():
-    """Of class 0 all raters give 5/3 + 5/3 + 1 answers 0 and 2/3 answers 1; of class 1 1/3 + 1/3 and 1 + 1 + 4/3."""
+    """Smoothing: for class 0, raters give 5/3 + 5/3 + 1 answers 0 and 2/3 answers 1; for 1, 2/3 and 1 + 1 + 4/3."""
     found = dawid_skene(THREE, added=3, iterations=1)
     assert found.confusion[0, 0] == pytest.approx([(5 / 3 + 3 * 13 / 15) / (5 / 3 + 3), (3 * 2 / 15) / (5 / 3 + 3)])
     assert found.confusion[2, 1] == pytest.approx([(3 * 1 / 6) / (4 / 3 + 3), (4 / 3 + 3 * 5 / 6) / (4 / 3 + 3)])
@@ -62,7 +62,7 @@ def test_one_step_with_one_coin_by_hand():
 
 
 def test_the_majority_weighted_by_skill_by_hand():
-    """The third rater is in the majority on two of three items: 1 + 1 against 2/3 on the second item."""
+    """The third rater is in the majority on two of three items: 1 + 1 vs. 2/3 on the second item."""
     found = dawid_skene(THREE, model="weighted")
     assert found.skill == pytest.approx([1, 1, 2 / 3])
     assert found.probability[1] == pytest.approx([3 / 4, 1 / 4])
@@ -70,7 +70,7 @@ def test_the_majority_weighted_by_skill_by_hand():
 
 
 def test_intervals_are_wilsons_of_what_is_known():
-    """Where nothing is uncertain, an interval is that of a share of so many answers."""
+    """If nothing is uncertain, an interval is that of a share of the number of answers."""
     values = [[1, 1, 1, 1, 1, 2], *[[k % 2 + 1] * 6 for k in range(19)]]
     found = dawid_skene(values)
     expected = binomtest(19, 20).proportion_ci(method="wilson")
@@ -83,7 +83,7 @@ def test_intervals_are_wilsons_of_what_is_known():
 
 
 def test_the_patients_of_dawid_and_skene():
-    """The maximum likelihood estimates that the paper prints: shares of classes, and the first anaesthetist's rates."""
+    """The paper prints the maximum likelihood estimates: shares of classes, and the first anaesthetist's rates."""
     answers = [
         (patient, rater, int(answer) - 1)
         for patient, row in enumerate(PATIENTS.split("|"))
@@ -103,7 +103,7 @@ def test_the_patients_of_dawid_and_skene():
 
 
 def test_bluebirds(bluebirds):
-    """crowd-kit 1.4 stops after two steps, with 96 of 108 right (.889), as its documentation says."""
+    """crowd-kit 1.4 stops after two steps, with 96 of 108 right (.889), as in its documentation."""
     table, truth = bluebirds
     found = dawid_skene(table)
     assert (found.labels == truth).mean() == pytest.approx(97 / 108)
@@ -116,7 +116,7 @@ def test_bluebirds(bluebirds):
 
 @pytest.mark.parametrize(("model", "right", "dispersion"), [("one_coin", 63, 6.6), ("confusion", 97, 2.4)])
 def test_bluebirds_are_surer_than_right_and_it_is_said(bluebirds, model, right, dispersion):
-    """More than 99 % sure, 58 % right: some birds mislead almost everybody."""
+    """Posterior above 99 %, 58 % right: some birds mislead almost all raters."""
     table, truth = bluebirds
     found = dawid_skene(table, model=model)
     assert ((found.labels == truth).sum(), found.confidence.mean() > 0.99) == (right, True)
@@ -126,10 +126,10 @@ def test_bluebirds_are_surer_than_right_and_it_is_said(bluebirds, model, right, 
 
 
 def test_dispersion_by_hand():
-    """Answers right in .8 each, four to an item: 2 of 10 items all wrong, 8 all right: (2 * 3.2^2 + 8 * .8^2) / 6.4."""
+    """Answers are right with .8, four per item: 2 of 10 items all wrong, 8 all right: (2 * 3.2^2 + 8 * .8^2) / 6.4."""
     values = [["a"] * 4] * 5 + [["b"] * 4] * 5
     found = dawid_skene(values, added=0)
-    assert np.isnan(found.dispersion)  # nobody errs
+    assert np.isnan(found.dispersion)  # no rater errs
     coin = np.array([[0.8, 0.2], [0.2, 0.8]])
     given = _Given.of([["a"] * 4] * 8 + [["b"] * 4] * 2, None)
     value, error = _dispersion(given, np.zeros(10, np.intp), np.tile(coin, (4, 1, 1)))
@@ -138,7 +138,7 @@ def test_dispersion_by_hand():
 
 
 def test_who_errs_independently_is_not_called_too_sure():
-    """By simulation: the error of 40 dispersions is what they scatter by, and none of them stands out."""
+    """By simulation: the error of the dispersion matches the spread of 40 simulations, and none is flagged."""
     found = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -150,11 +150,11 @@ def test_who_errs_independently_is_not_called_too_sure():
     assert np.std([one.dispersion for one in found]) == pytest.approx(np.mean(errors), rel=0.35)
 
 
-# ---- against loops over plain answers ----
+# ---- vs. loops over answers ----
 
 
 def ratings(seed):
-    """Answers of six raters of different skill to 40 items, with gaps; every item and rater has an answer."""
+    """Return answers of six raters of different skill to 40 items, with gaps; every item and rater has an answer."""
     rng = np.random.default_rng(seed)
     truth, skill = rng.integers(0, 3, 40), rng.uniform(0.4, 0.95, 6)
     values = np.where(rng.random((40, 6)) < skill, truth[:, None], rng.integers(0, 3, (40, 6)))
@@ -185,7 +185,7 @@ def test_a_further_step_changes_nothing_where_it_converged(model):
     assert further < last <= 1e-6 < before
 
 
-# ---- known truth ----
+# ---- known ground truth ----
 
 
 def test_intervals_hold_the_skill_that_was_given():
@@ -199,7 +199,7 @@ def test_intervals_hold_the_skill_that_was_given():
     assert np.mean(held) > 0.9
 
 
-# ---- what is given ----
+# ---- given parameters ----
 
 
 def test_a_table_and_its_values_give_the_same():
@@ -218,7 +218,7 @@ def test_an_optional_concept_is_a_question():
     assert dawid_skene(SKIES, "sky").labels.tolist() == ["not chosen", "chosen"]
 
 
-# ---- the edges ----
+# ---- edge cases ----
 
 
 @pytest.mark.parametrize("model", sorted(SKILL_MODELS))
@@ -267,10 +267,10 @@ def test_what_is_refused(call, message, monkeypatch):
 
 
 def test_unanimous_items_of_another_label_are_counted_and_said():
-    """By hand: of six items three have at least two answers, all alike; the last has one answer, the fourth differs."""
+    """By hand: three of six items have at least two answers, all equal; the last has one answer, the fourth differs."""
     rows = [[0, 0, 0], [0, 0, 1], [1, 1, 1], [0, 1, -2], [1, -2, -2], [0, 1, 2]]
     found = dawid_skene(np.where(np.array(rows) < 0, NOT_ASSIGNED, rows))
-    assert found.labels[0] != 0  # six items are too few for three classes: a class was found in another's role
+    assert found.labels[0] != 0  # six items are too few for three classes: one class takes the position of another
     unanimous = [0, 2]
     assert found.overturned == sum(found.labels[item] != rows[item][0] for item in unanimous) == 2
     assert found.headline.endswith("DOUBTFUL: 2 have another label than all of their raters gave")

@@ -43,7 +43,7 @@ def test_a_rater_who_answers_twice(on_repeat, kept):
         with pytest.warns(KalosWarning, match="Left out: 1 repeated answers of one rater to one item"):
             table = LabelTable.from_rows(given_rows, groups=groups, on_repeat=on_repeat)
         assert table.concepts[table.concept].tolist()[0] == kept
-    assert LabelTable.from_rows(TWICE, groups=None).answer.tolist() == [0, 0]  # one answer of two labels
+    assert LabelTable.from_rows(TWICE, groups=None).answer.tolist() == [0, 0]  # one answer with two labels
     assert len(LabelTable.from_rows([*ONE, *ONE], groups=None, on_repeat="first").concept) == 1
 
 

@@ -1,4 +1,4 @@
-"""Operators called from Python, from their forms and by an executor; what they answer; and what they are called on."""
+"""Operators called from Python, from their forms and by an executor; their results; and data sets for them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOX = {"ann": [10, 10, 40, 40], "bob": [10, 10, 40, 40], "dr. c": [10, 12, 40, 4
 
 
 def coco(raters: tuple[str, ...] = tuple(BOX)) -> dict[str, Any]:
-    """One image of 100 x 80 pixels, on which every rater sees a cat."""
+    """Return one image of 100 x 80 pixels, on which every rater annotates a cat."""
     return {
         "images": [{"id": 1, "file_name": "a.jpg", "width": 100, "height": 80, "rater_list": list(raters)}],
         "categories": [{"id": 1, "name": "cat"}],
@@ -33,18 +33,18 @@ def coco(raters: tuple[str, ...] = tuple(BOX)) -> dict[str, Any]:
 
 
 def data_set(samples: Iterable[fo.Sample] | Callable[[], list[fo.Sample]]) -> fo.Dataset:
-    """A data set of some samples, which the App can open by its name; those of a function are made once."""
+    """Create a data set of samples that the App can open by name; samples from a function are created once."""
     return build(samples if callable(samples) else list(samples), persistent=True)
 
 
 def run(name: str, dataset: fo.Dataset, **params: Any) -> dict[str, Any]:
-    """What it answers to a call from Python."""
+    """Return the result of a call from Python."""
     answer: dict[str, Any] = foo.execute_operator(uri(name), {"dataset": dataset}, params=params).result
     return answer
 
 
 def received(name: str, dataset: fo.Dataset, params: dict[str, Any]) -> dict[str, Any]:
-    """The arguments that the function of an operator is given, in place of being carried out."""
+    """Return the arguments for the function of an operator, without calling it."""
     given: dict[str, Any] = {}
 
     @wraps(getattr(kf, name))
@@ -64,12 +64,12 @@ def last_line(error: pytest.ExceptionInfo[Exception]) -> str:
 
 
 def notices(inputs: dict[str, Any]) -> str:
-    """The notices of a form."""
+    """Return the notices of a form."""
     return " ".join(f"{prop.view.label} {prop.view.description}" for prop in inputs.values() if prop.view)
 
 
 def send(name: str, dataset: fo.Dataset, **changes: Any) -> dict[str, Any]:
-    """Fill in a form as the App does: defaults first, then changes, until nothing is new; then execute it."""
+    """Fill in a form as the App does: defaults, then changes, until nothing is new; then execute it."""
     params = defaults(form(name, dataset)) | changes
     params = defaults(form(name, dataset, params)) | params
     assert refused(form(name, dataset, params)) == {}
@@ -79,7 +79,7 @@ def send(name: str, dataset: fo.Dataset, **changes: Any) -> dict[str, Any]:
 
 
 def delegate(name: str, dataset: fo.Dataset, **params: Any) -> Any:
-    """The operation after an executor has taken it from the queue."""
+    """Return the operation after an executor has processed it."""
     result = foo.execute_operator(uri(name), {"dataset": dataset}, params=params, request_delegation=True)
     assert result.delegated
     service = DelegatedOperationService()
@@ -89,7 +89,7 @@ def delegate(name: str, dataset: fo.Dataset, **params: Any) -> Any:
 
 
 def is_delegated_by_default(name: str, dataset: fo.Dataset, **params: Any) -> bool:
-    """Whether scheduling is the form's first option."""
+    """Return whether scheduling is the form's first option."""
     request = {"dataset_name": dataset.name, "view": [], "params": params}
     options = foo.get_operator(uri(name)).resolve_execution_options(ExecutionContext(request, operator_uri=uri(name)))
     assert options.allow_immediate_execution
@@ -98,11 +98,11 @@ def is_delegated_by_default(name: str, dataset: fo.Dataset, **params: Any) -> bo
 
 
 Operations = list[tuple[str, dict[str, Any]]]
-"""What the App gets: names with their parameters."""
+"""Operations sent to the App: names with their parameters."""
 
 
 def shares(operations: Operations) -> list[float]:
-    """FiftyOne shows progress as an output, too: the numbers in the order they were sent."""
+    """Return the progress values in the order they were sent; FiftyOne shows progress as an output, too."""
     found = []
     for name, given in operations:
         if name in ("set_progress", "show_output"):

@@ -1,4 +1,4 @@
-"""Data sets with the labels of raters in each of the ways they are stored."""
+"""Data sets with labels of raters in each form of storage."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def installed() -> None:
 
 @pytest.fixture(scope="package", autouse=True)
 def decoded_once() -> Iterator[None]:
-    """FiftyOne reads a data set for each request, which is most of its work: what it has already stays as it is.
+    """Cache decoded data sets, because FiftyOne reads a data set for each request, which takes most of the time.
 
-    Everything is decoded as ever where the database has something else, or something here was changed and not saved.
-    When it was loaded last is not noted, as in the App's server.
+    Decoding is repeated if the database has changed, or if an object here was changed and not saved. The time of the
+    last load is not recorded, as in the App's server.
     """
     load, known = loading._do_load_dataset, {}
 
@@ -55,14 +55,14 @@ def decoded_once() -> Iterator[None]:
 
 
 def stored_runs() -> dict[str, set[str]]:
-    """Names of data sets -> keys of their runs, as the database has them: FiftyOne notes of each that it was loaded."""
+    """Return names of data sets -> keys of their runs in the database; via FiftyOne, each would count as loaded."""
     found = get_db_conn()["datasets"].find({}, {"name": 1, "runs": 1})
     return {about["name"]: set(about.get("runs") or ()) for about in found}
 
 
 @pytest.fixture(autouse=True)
 def nothing_stays() -> Iterator[None]:
-    """No data set of a test, and no run on one that several tests share."""
+    """Check that no data set of a test remains, and no run on shared ones."""
     before = stored_runs()
     yield
     for name, keys in stored_runs().items():
@@ -70,31 +70,31 @@ def nothing_stays() -> Iterator[None]:
             fo.delete_dataset(name)
         for key in keys - before.get(name, keys):
             dataset = fo.load_dataset(name)
-            if key in kf.list_runs(dataset):  # else it went with its analysis
+            if key in kf.list_runs(dataset):  # otherwise deleted with its analysis
                 kf.delete_run(dataset, key)
 
 
 @pytest.fixture
 def fields() -> fo.Dataset:
-    """Six scenes, a label field per rater, whose names are stored nowhere."""
+    """Return six scenes with a label field per rater, whose names are not stored."""
     return data_set(six_scenes)
 
 
 @pytest.fixture
 def stored(tmp_path: Path) -> fo.Dataset:
-    """Three raters that `load_raters` stored."""
+    """Return three raters stored by `load_raters`."""
     return kf.load_raters(coco(), "stored", canvas=tmp_path / "canvas").dataset
 
 
 @pytest.fixture
 def pair(tmp_path: Path) -> fo.Dataset:
-    """The same with two raters."""
+    """Return the same with two raters."""
     return kf.load_raters(coco(("ann", "bob")), "pair", canvas=tmp_path / "canvas").dataset
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """The file of three raters, without its image."""
+    """Write the file of three raters, without its image."""
     path = tmp_path / "labels.json"
     path.write_text(json.dumps(coco()))
     return path

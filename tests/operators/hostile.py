@@ -1,4 +1,4 @@
-"""Names that would be markup where they are not shown as text, and data sets that have them."""
+"""Names that would be markup if they were not shown as text, and data sets with them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.operators.calls import data_set
 from tests.test_text import MARKDOWN, in_markdown
 
 RATERS = {"ann": "*d* <i>\u202ea</i>", "bob": "$x|y", "cid": "`c` [l](http://a.b)"}
-"""Field -> the rater it is of."""
+"""Field -> its rater."""
 
 CLASSES = {"cat": "<b>**x**</b>|\u202e", "dog": "_y_ ~~d~~\n# a", "owl": "1. <img src=x onerror=alert(1)>"}
 """Class -> its name here."""
 
 OWN_TAGS = {"p", "strong", "em", "ul", "li", "code", "table", "thead", "tbody", "tr", "th", "td"}
-"""Elements that summaries and panels are made of."""
+"""Elements used in summaries and panels."""
 
 
 def is_text(written: str) -> None:
@@ -31,7 +31,7 @@ def is_text(written: str) -> None:
 
 
 def hostile(samples: Iterable[fo.Sample]) -> fo.Dataset:
-    """Samples of three raters, under hostile names of raters and classes."""
+    """Return samples of three raters, with hostile names of raters and classes."""
     samples = list(samples)
     for sample in samples:
         for name in sample.field_names:

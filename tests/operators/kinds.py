@@ -1,4 +1,4 @@
-"""Every kind of run as its operator makes it: of which samples, what has to be said, and all that its form offers."""
+"""Every kind of run as created by its operator: samples, required inputs, and all inputs of its form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAMILY = {
     **dict.fromkeys(IMAGE_LABELS, "labels"),
     **dict.fromkeys(MASKS, "masks"),
 }
-"""Kind -> the labels it is made of; a kind that is made of other runs is none of them."""
+"""Kind -> labels that it is made of; kinds made of other runs are not included."""
 
 SAMPLES: dict[str, Callable[[], list[fo.Sample]]] = {"objects": lambda: lively(8), "labels": quiz, "masks": small}
 
@@ -35,7 +35,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
     "ranking": {"systems": ["net", "svm"]},
     "detectors": {"detectors": ["good", "poor"]},
 }
-"""Kind -> what has to be said."""
+"""Kind -> required inputs."""
 
 COMPARED = {"similarity": "centroid_box", "threshold_of_centroid_box": 0.25}
 INTERVAL = {"bootstrap": 5, "seed": 3}
@@ -74,7 +74,7 @@ OFFERED: dict[str, dict[str, Any]] = {
     "truth": {**PIXELS, "methods": ["any", "0.75"], "maps": True},
     "detectors": {**PIXELS, **REFERENCES, **SKEW, **CONTOURS, **INTERVAL},
 }
-"""Kind -> all that its form offers besides the selection, with other values than the defaults."""
+"""Kind -> all inputs of its form besides the selection, with non-default values."""
 
 THREE = {"raters": list(RATERS), "reference": "cid"}
 SELECTED: dict[str, dict[str, Any]] = {
@@ -83,7 +83,7 @@ SELECTED: dict[str, dict[str, Any]] = {
     **dict.fromkeys(MASKS, THREE),
     "noise": {},
 }
-"""Kind -> the selection that its form offers."""
+"""Kind -> selection in its form."""
 
 PETS = {"groups": {"cat / dog": ["cat", "dog"]}, "teams": {"experts": ["ann"], "others": ["bob"]}}
 GIVEN: dict[str, dict[str, Any]] = {
@@ -96,11 +96,11 @@ GIVEN: dict[str, dict[str, Any]] = {
     "ranking": {**PETS, "tree": {"cat": "pet", "dog": "pet"}},
     "detectors": {"skew": [0.1, 0.5], "shares": "all"},
 }
-"""Kind -> the arguments that the form has in another form."""
+"""Kind -> arguments that have another form in the form."""
 
 
 def rated(family: str) -> fo.Dataset:
-    """A data set with all that the forms of its kinds can name."""
+    """Return a data set with everything that the forms of its kinds can name."""
     made = data_set(SAMPLES[family]())
     if family == "masks":
         return add_maps(made)

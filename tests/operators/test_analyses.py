@@ -1,4 +1,4 @@
-"""All analyses from one form, the same again, and what is said of a run: as the functions do."""
+"""All analyses from one form, repeated analyses, and notes on runs: same results as the functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning"
 
 @pytest.fixture
 def crowd() -> fo.Dataset:
-    """Objects of three raters, who are stored."""
+    """Return objects of three stored raters."""
     dataset = data_set(make_samples(crowded(0, 8)))
     store_raters(dataset, {name: name for name in THREE})
     return dataset
@@ -51,7 +51,7 @@ def test_one_form_makes_all_runs(crowd: fo.Dataset) -> None:
     assert kf.load_metrics(crowd, "first").metrics == expected.metrics
     kf.delete_run(crowd, "first")
     kf.find_variations(crowd, "first_variations", raters=THREE)
-    assert form("analyse", crowd)["key"].default == "first2"  # a key is checked with all that it names
+    assert form("analyse", crowd)["key"].default == "first2"  # a key is checked with all names derived from it
     assert "'first_variations' is the key of another run" in refused(form("analyse", crowd, {"key": "first"}))["key"]
 
 

@@ -1,4 +1,4 @@
-"""Operators that decide about disputes, and what follows from decisions: they do what the functions do."""
+"""Operators for decisions about disputes, and for the results: same results as the functions."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning"
 
 @pytest.fixture
 def dataset(fields: fo.Dataset) -> fo.Dataset:
-    """The scenes with an agreement."""
+    """Return the scenes with an agreement."""
     kf.compute_agreement(fields, "run", raters=RATERS, bootstrap=0)
     return fields
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Below which operators write."""
+    """Return the folder below which operators write."""
     monkeypatch.setenv("KALOS_FOLDER", str(tmp_path / "written"))
     return tmp_path / "written"
 
@@ -81,7 +81,7 @@ def test_report(dataset: fo.Dataset, folder: Path) -> None:
     assert str(folder) in about
     labels = data_set(quiz)
     kf.compute_label_agreement(labels, "labels", raters=THREE, bootstrap=0)
-    run("report", labels, path=str(path))  # the report of before is replaced
+    run("report", labels, path=str(path))  # the previous report is replaced
     assert labels.name in path.read_text(encoding="utf-8")
     run("report", labels)
     assert (folder / f"{labels.name}-labels.html").exists()
@@ -110,7 +110,7 @@ def test_a_file_is_downloaded(
 def test_operators_write_below_one_folder(
     dataset: fo.Dataset, folder: Path, tmp_path: Path, operator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Names that lead out of it, links, other endings, and files that are not ours."""
+    """Refuse names that lead out of it, links, other extensions, and foreign files."""
     ending = {"report": ".html", "export_resolved": ".json"}[operator]
     mine = tmp_path / f"mine{ending}"
     mine.write_text("mine")
@@ -120,7 +120,7 @@ def test_operators_write_below_one_folder(
     (folder / f"dangling{ending}").symlink_to(tmp_path / f"new{ending}")
     (folder / f"other{ending}").write_text("not ours")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    below, own = "expected a name below", "expected a new file, or one like those that are written here"
+    below, own = "expected a name below", "expected a new file, or one that this library wrote"
     for name, expected in (
         (str(mine), below),
         (f"../mine{ending}", below),
@@ -178,7 +178,7 @@ def test_hand_over_offers_the_back_ends_of_fiftyone(dataset: fo.Dataset) -> None
 
 
 def test_image_level_labels_are_decided_and_exported() -> None:
-    """The forms take them where there is no agreement of objects, which goes before."""
+    """The forms use them if there is no agreement of objects, which has priority."""
     dataset = data_set(quiz())
     kf.compute_label_agreement(dataset, "labels", raters=THREE, bootstrap=0)
     assert [entry.value for entry in form("decide", dataset)["decision"].view.choices] == list(kf.LABEL_DECISIONS)

@@ -1,4 +1,4 @@
-"""The metric of the panel Model Evaluation, through FiftyOne's own evaluation."""
+"""Metric of the panel Model Evaluation, through FiftyOne's own evaluation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ceiling(dataset: fo.Dataset, key: str, **options: Any) -> Any:
 
 
 def evaluated(dataset: fo.Dataset, metrics: Any = (METRIC,), truth: str = "ann") -> dict[str, Any]:
-    """What the panel is given: key -> value, from the stored results."""
+    """Return the panel's input: key -> value, from the stored results."""
     metrics = metrics if isinstance(metrics, dict) else list(metrics)
     dataset.evaluate_detections("net", gt_field=truth, eval_key="eval", custom_metrics=metrics, progress=False)
     results = dataset.load_evaluation_results("eval", cache=False)
@@ -48,7 +48,7 @@ def evaluated(dataset: fo.Dataset, metrics: Any = (METRIC,), truth: str = "ann")
 def test_a_model_stands_beside_the_ceiling(dataset: fo.Dataset) -> None:
     ceiling(dataset, "strict", thresholds=[0.9])
     ceiling(dataset, "usual")
-    found = evaluated(dataset)  # beside the newest
+    found = evaluated(dataset)  # vs. the newest
     truth = kf.read_annotations(dataset, raters=("ann",), similarity="box_iou")
     model = kf.read_annotations(dataset, raters=("net",), assigned="all", similarity="box_iou")
     sure = {label.id: label.confidence for labels in dataset.values("net.detections") for label in labels}
@@ -66,7 +66,7 @@ def test_a_model_stands_beside_the_ceiling(dataset: fo.Dataset) -> None:
 
 
 def test_a_perfect_model_is_above_and_an_empty_one_below(dataset: fo.Dataset) -> None:
-    """By hand: a copy of the truth finds all and nothing else, 100 points; a model far away finds nothing, 0."""
+    """By hand: a copy of the truth finds exactly all objects, 100 points; a model far away finds nothing, 0."""
     ceiling(dataset, "ceiling")
     for truth, where in (("ann", None), ("bob", [0.0, 0.0, 0.001, 0.001])):
         for sample in dataset:

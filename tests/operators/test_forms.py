@@ -1,4 +1,4 @@
-"""Forms: what they offer, and what they refuse next to the input while it is typed."""
+"""Forms: their inputs, and errors that are shown next to an input while typing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ THREE = {"raters": list(RATERS)}
 
 @pytest.fixture(scope="module")
 def all_sets() -> dict[str, fo.Dataset]:
-    """Labels of each family, which no test changes."""
+    """Return labels of each family, which no test changes."""
     made = {
         "scenes": data_set(make_samples(SCENES)),
         "lively": data_set(lively(8)),
@@ -34,7 +34,7 @@ def all_sets() -> dict[str, fo.Dataset]:
     return made
 
 
-# ---- what is wrong ----
+# ---- invalid input ----
 
 PAIR, SHARE, GONE = "at least two raters", "A number from 0 to 1", "There is no such file"
 KINDS_OF_LABELS = "expected a rater, or a field of Detections, Polylines or Keypoints"
@@ -120,7 +120,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
         ({"contours": True, "tolerance": -1}, "A number of at least 0"),
     ],
 }
-"""Operator and labels -> what is filled in, last the input that is marked, and part of what is said there."""
+"""Operator and labels -> inputs, last the one that is marked, and part of its message."""
 
 FINE: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("compute_agreement", "scenes"): [
@@ -135,13 +135,13 @@ FINE: dict[tuple[str, str], list[dict[str, Any]]] = {
 
 
 def not_marked(operator: str, dataset: fo.Dataset | None, wrong: Wrong) -> list[Any]:
-    """The wrong inputs that the form does not mark with what is wrong about them."""
+    """Return the invalid inputs that the form does not mark with their problem."""
     found = [(params, message, refused(form(operator, dataset, params))) for params, message in wrong]
     return [entry for entry in found if entry[1] not in entry[2].get(list(entry[0])[-1], "")]
 
 
 def marked(operator: str, dataset: fo.Dataset | None, fine: list[dict[str, Any]]) -> list[Any]:
-    """The inputs that the form marks although they can be sent."""
+    """Return the inputs that the form marks although they are valid."""
     found = [(params, refused(form(operator, dataset, params))) for params in fine]
     return [entry for entry in found if entry[1]]
 
@@ -188,7 +188,7 @@ def test_without_a_run_there_is_nothing_to_send(fields: fo.Dataset, name: str, n
     assert set(refused(inputs)) & {"run_key", "key"}
 
 
-# ---- what is offered ----
+# ---- inputs ----
 
 
 def test_stored_raters_are_offered_by_name(stored: fo.Dataset, pair: fo.Dataset) -> None:
@@ -264,7 +264,7 @@ def test_much_work_is_delegated_by_default(all_sets: dict[str, fo.Dataset], monk
 def test_a_chosen_threshold_is_the_default_of_later_forms(fields: fo.Dataset) -> None:
     names = ("compute_agreement", "find_variations", "analyse")
     kf.calibrate_threshold(fields, "first", raters=("ann", "bob"), similarities=["box_iou"], bootstrap=0)
-    assert [form(name, fields)["threshold"].default for name in names] == [0.5] * 3  # nobody chose it yet
+    assert [form(name, fields)["threshold"].default for name in names] == [0.5] * 3  # not chosen yet
     kf.choose_threshold(fields, "first", "box_iou", 0.375)
     inputs = form("compute_agreement", fields)
     assert [form(name, fields)["threshold"].default for name in names] == [0.375] * 3
@@ -319,6 +319,6 @@ def test_a_wrong_input_of_loading_is_marked(stored: fo.Dataset) -> None:
     into = {"dataset_name": "stored", "target": "this data set"}
     more = [{"more": True, "aliases": text} for text in ("", '{"a": "b"}')]
     assert marked("load_raters", stored, [{"dataset_name": "free"}, into, *more]) == []
-    inputs = form("load_raters", None)  # no data set need be open
+    inputs = form("load_raters", None)  # no data set needs to be open
     assert [choice.value for choice in inputs["target"].view.choices] == ["a new data set"]
     assert refused(inputs) == {}

@@ -1,4 +1,4 @@
-"""Every kind of run: its operator does what its function does, and its form reaches the function."""
+"""Every kind of run: its operator equals its function, and its form passes all inputs to the function."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ def dataset(all_rated: dict[str, fo.Dataset], kind: str) -> fo.Dataset:
 
 @pytest.fixture
 def named(all_hostile: dict[str, fo.Dataset], kind: str) -> fo.Dataset:
-    """The same under names that are shown as text only where somebody took care."""
+    """Return the same with names that are shown as text only if they are escaped."""
     return all_hostile[FAMILY[kind]]
 
 
 def required(kind: str) -> dict[str, Any]:
-    """What has to be said, of hostile names."""
+    """Return the required inputs, with hostile names."""
     given = REQUIRED.get(kind, {})
     return {name: RATERS.get(value, value) if isinstance(value, str) else value for name, value in given.items()}
 
 
 def written(dataset: fo.Dataset, key: str) -> dict[str, list[Any]]:
-    """What a run wrote in samples, labels and files."""
+    """Return the content that a run wrote to samples, labels and files."""
     dataset.reload()
     schema = dataset.get_field_schema(flat=True)
     inner = [path for path in schema if not any(other.startswith(f"{path}.") for other in schema)]
@@ -88,7 +88,7 @@ def test_an_operator_stores_what_the_function_stores(named: fo.Dataset, kind: st
 
 @every_kind
 def test_a_form_can_be_sent_as_it_comes_and_its_run_deleted(named: fo.Dataset, kind: str) -> None:
-    """The App gets one bar, the panel with the new run, and a summary."""
+    """The App receives one bar, the panel with the new run, and a summary."""
     about, before = kf.KINDS[kind], set(named.get_field_schema(flat=True))
     params = defaults(form(about.operator, named, required(kind))) | required(kind)
     assert refused(form(about.operator, named, params)) == {}
@@ -145,7 +145,7 @@ def test_a_form_begins_with_the_defaults_of_the_function(dataset: fo.Dataset, ki
 
 
 def as_typed(value: Any) -> Any:
-    """Numbers as a form's text has them, several with commas between them."""
+    """Convert numbers to the text of a form, several separated by commas."""
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, map(as_typed, value)))
     return f"{value:g}" if isinstance(value, (int, float)) and not isinstance(value, bool) else value
@@ -153,7 +153,7 @@ def as_typed(value: Any) -> Any:
 
 @every_kind
 def test_what_a_form_offers_reaches_the_function(dataset: fo.Dataset, kind: str) -> None:
-    """What a switch hides again does not."""
+    """Inputs hidden by a switch do not."""
     name, params = kf.KINDS[kind].operator, OFFERED[kind] | SELECTED[kind]
     if kind == "detectors":
         kf.estimate_truth(dataset, "truth", methods=["any"])
@@ -161,7 +161,7 @@ def test_what_a_form_offers_reaches_the_function(dataset: fo.Dataset, kind: str)
     assert refused(inputs) == {}
     assert params.keys() <= inputs.keys()
     own = set(list(signature(getattr(kf, name)).parameters)[2:]) & inputs.keys()
-    assert own <= params.keys()  # all that is offered is tried
+    assert own <= params.keys()  # all inputs are tested
     selection = kf.Selection.__dataclass_fields__.keys()
     expected = {entry: value for entry, value in params.items() if entry in own or entry in selection}
     expected |= GIVEN.get(kind, {})

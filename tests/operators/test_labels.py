@@ -1,4 +1,4 @@
-"""Agreement on image-level labels, and rankings, from their forms: which labels exclude each other, teams, orders."""
+"""Agreement on image-level labels, and rankings, from their forms: exclusive labels, teams, orders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def answered() -> fo.Dataset:
 
 @pytest.fixture
 def scenes() -> fo.Dataset:
-    """Twelve images on which two raters chose one of day and night, one of in and out, and sometimes the sun."""
+    """Return twelve images for which two raters chose day or night, in or out, and sometimes the sun."""
     labels = [["day", "in", "sun"], ["day", "out"], ["night", "in"], ["night", "out", "sun"]] * 3
     return data_set(
         sample(n, raters=["ann", "bob"], ann=several(chosen), bob=several(chosen[:2]), gold=several(chosen[:2]))
@@ -33,7 +33,7 @@ def scenes() -> fo.Dataset:
 
 
 def groups_of(dataset: fo.Dataset, **params: Any) -> Any:
-    """The groups of labels that the function is given."""
+    """Return the groups of labels passed to the function."""
     return received(COMPUTE, dataset, PAIR | params)["groups"]
 
 

@@ -1,4 +1,4 @@
-"""What fiftyone.yml says is what FiftyOne gets."""
+"""The manifest fiftyone.yml matches what FiftyOne loads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_names_are_those_that_register_registers():
     assert {operator.plugin_name for operator in found.values()} == {NAME}
     panels = {name for name, operator in found.items() if isinstance(operator, foo.Panel)}
     assert panels == set(MANIFEST["panels"])
-    for kind in ("operators", "panels"):  # a name that is not listed would be skipped without a word
+    for kind in ("operators", "panels"):  # FiftyOne silently ignores names that are not listed
         registered: list[type] = []
         module = type(found[MANIFEST[kind][0]]).__module__.rpartition(f".{kind}.")[0]
         sys.modules[f"{module}.{kind}"].register(SimpleNamespace(register=registered.append))
@@ -59,7 +59,7 @@ def test_version_is_that_of_the_library():
 
 
 def test_a_library_of_another_version_is_warned_of(monkeypatch):
-    monkeypatch.setattr(fo.config, "plugins_cache_enabled", False)  # it is loaded anew
+    monkeypatch.setattr(fo.config, "plugins_cache_enabled", False)  # force a reload
     monkeypatch.setattr(kalos_core, "__version__", "99.0")
     with pytest.warns(UserWarning, match=r"kalos_core 99.0 .* does not belong to the plugin"):
         foo.get_operator(f"{NAME}/delete_run")
@@ -75,7 +75,7 @@ def test_the_archive_of_a_release_can_be_downloaded_as_a_plugin(tmp_path):
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as web:
         threading.Thread(target=web.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{web.server_port}/{archive.name}"
-        packages = sysconfig.get_path("purelib")  # with -S without the library, if that is installed as editable
+        packages = sysconfig.get_path("purelib")  # without the library, with -S, if that is installed as editable
         own = {**os.environ, "FIFTYONE_PLUGINS_DIR": str(tmp_path / "plugins"), "PYTHONPATH": packages}
         command = [sys.executable, "-S", "-c", DOWNLOAD, address, NAME]
         done = subprocess.run(command, env=own, capture_output=True, text=True, timeout=180, cwd=tmp_path)
@@ -103,7 +103,7 @@ print(len(found) - len(panels), len(panels))
 
 @pytest.mark.parametrize("word", ["annotator", "agreement", "error", "import", "disagreement"])
 def test_the_operator_browser_finds_us(word: str) -> None:
-    """It looks for what is typed, whole, in the label, the address and the description (FiftyOne 1.22, `src-*.js`)."""
+    """It searches the typed text in the label, the URI and the description (FiftyOne 1.22, `src-*.js`)."""
     listed = [operator.config for operator in foo.list_operators() if operator.plugin_name == "@kalos/variation"]
     shown = [config for config in listed if not config.unlisted]
     assert any(word in f"{config.label}\n{config.description}".lower() for config in shown)

@@ -1,4 +1,4 @@
-"""Operators called from Python: directly, as functions, delegated; and as the App calls them."""
+"""Operators called from Python: directly, as functions, and delegated; and as called by the App."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.operators.calls import coco, delegate, last_line, run, summaries
 from tests.plugin import SPACES, post, stream, uri
 
 FIRST: dict[str, Any] = {"raters": ["ann", "bob"], "similarity": "box_iou", "threshold": 0.5, "run_key": "first"}
-"""The required inputs, which calls from Python have to give."""
+"""Required inputs, which calls from Python must pass."""
 
 
 # ---- from Python ----
@@ -93,7 +93,7 @@ def test_input_that_cannot_be_used_is_an_error_and_writes_nothing(
 
 
 def test_an_unknown_argument_is_refused(fields: fo.Dataset, file: Path) -> None:
-    """Of operators that make no run of one kind: tests/operators/test_kinds.py has those."""
+    """For operators that do not create one kind of run; tests/operators/test_kinds.py tests the others."""
     Image.new("RGB", (100, 80)).save(file.parent / "a.jpg")
     kf.compute_agreement(fields, "agreement", raters=("ann", "bob"), bootstrap=0)
     kf.calibrate_threshold(fields, "run", raters=("ann", "bob"), similarities=["box_iou"], bootstrap=0)
@@ -150,7 +150,7 @@ def test_cancelled_it_leaves_nothing(fields: fo.Dataset, monkeypatch: pytest.Mon
 
 
 def arranged(*panels: str) -> dict[str, Any]:
-    """The App's layout with these panels open beside the grid."""
+    """Return the App's layout with these panels open beside the grid."""
     children = [{"_cls": "Panel", "component_id": f"panel-{name}", "type": name} for name in panels]
     right = {"_cls": "Space", "component_id": "right", "children": children}
     return {**SPACES, "children": [SPACES["children"][0], right]}
@@ -161,12 +161,12 @@ def test_panels_that_are_open_take_up_that_a_run_is_made_and_gone(fields: fo.Dat
     reloads = [(name, given) for name, given in operations if given.get("__method__") == "reload"]
     section = kf.KINDS["agreement"].section
     assert reloads == [(uri("raters"), {"panel_id": "panel-raters", "__method__": "reload", "section": section})]
-    assert "open_panel" not in [name for name, _ in operations]  # it would open a second one
+    assert "open_panel" not in [name for name, _ in operations]  # which would open a second one
 
     for panels, asked in (((), "open_panel"), (("raters",), uri("raters"))):  # the button above the grid
         requests = post("open_raters", fields, {}, spaces=arranged(*panels)).executor.to_json()["requests"]
         assert [entry["operator_uri"] for entry in requests] == [asked]
-    spaces = arranged("raters", "sample", "Map")  # a panel of somebody else
+    spaces = arranged("raters", "sample", "Map")  # a foreign panel
     requests = post("delete_run", fields, {"run_key": "first"}, spaces=spaces).executor.to_json()["requests"]
     found = {entry["operator_uri"] for entry in requests if entry["params"].get("__method__") == "reload"}
     assert found == {uri("raters"), uri("sample")}

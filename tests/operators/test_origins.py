@@ -1,4 +1,4 @@
-"""FiftyOne's server executes operators for any web page: those of the plugin only for the App."""
+"""FiftyOne's server executes operators for any web page; ours accept requests of the App only."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ADDRESS = "http://localhost:5151"
 EVIL = "https://evil.example"
 
 ROUTES = ("execute", "execute/generator", "subscribe-execution-store")
-"""All on which FiftyOne executes an operator."""
+"""All routes on which FiftyOne executes an operator."""
 
 
 def asked(route: str, body: dict[str, Any], headers: dict[str, str]) -> httpx.Response:
-    """The answer of FiftyOne's own server to a request with the body that a page can send without being asked back."""
+    """Return the response of FiftyOne's server to a request that a page can send without preflight."""
 
     async def post() -> httpx.Response:
         transport = httpx.ASGITransport(Starlette(routes=[Route(*known) for known in OperatorRoutes]))
@@ -109,7 +109,7 @@ asyncio.run(post())
 
 
 def test_the_first_request_of_a_server_is_looked_at_too() -> None:
-    """It comes before the plugin is there."""
+    """It arrives before the plugin is loaded."""
     plugin.install()
     done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True, timeout=120)
     assert list(map(json.loads, done.stdout.splitlines())) == [REFUSED, None]

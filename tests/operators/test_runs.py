@@ -1,4 +1,4 @@
-"""Operators that make one kind of run: their summaries, and options that only one of them has."""
+"""Operators for one kind of run each: their summaries, and their own options."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_form_chooses_the_calibrated_threshold_of_the_best_similarity(calibr
     assert found["threshold"] == best["threshold"]  # to the last digit
     assert default_threshold(calibrated, best["name"]) == best["threshold"]
 
-    # each similarity has its own field: the App keeps what stood in one
+    # each similarity has its own field, because the App keeps the previous value in a field
     own = f"threshold_of_{other['name']}"
     assert own in form("choose_threshold", calibrated, {"similarity": other["name"]})
     found = run("choose_threshold", calibrated, similarity=other["name"], **{own: 0.25, "threshold": 0.9})
@@ -71,7 +71,7 @@ def test_the_form_chooses_the_calibrated_threshold_of_the_best_similarity(calibr
 
 
 def test_one_that_is_not_to_be_trusted_is_said() -> None:
-    """As alike in one image as across images."""
+    """Distances are equal within and across images."""
     dataset = data_set(make_samples(crowded(8)))
     answer = run(
         "calibrate_threshold", dataset, similarities=["box_iou"], raters=["ann", "bob", "cid"], run_key="first"
@@ -93,7 +93,7 @@ SMALL = {"subsets": 20, "fraction": 0.5, "seed": 3}
 
 @pytest.fixture(scope="module")
 def lively_set() -> fo.Dataset:
-    """Three raters, a model and tags on eight images."""
+    """Return three raters, a model and tags on eight images."""
     dataset = data_set(lively(8))
     store_raters(dataset, {name: name for name in RATERS})
     return dataset
@@ -104,7 +104,7 @@ def test_a_ceiling_is_what_the_library_answers(lively_set: fo.Dataset) -> None:
     own = kf.estimate_convergence(lively_set, "own", raters=RATERS, **SMALL)
     assert (found["mean"], found["interval"]) == (own.metrics["mean"], own.metrics["interval"])
     assert found["thresholds"] == pytest.approx(THRESHOLDS)
-    assert found["summary"] == own.metrics["summary"]  # the rows, beside the text for people
+    assert found["summary"] == own.metrics["summary"]  # the rows, besides the text
     assert f"**Label convergence {100 * own.metrics['whole']:.1f} mAP on 8 images**" in found["text"]
     assert f"| 8, all | {100 * own.metrics['whole']:.1f} |" in found["text"]
     assert "- **YOLO**: 1.0 mAP. There is no interval for fewer than 50 images" in found["text"]
@@ -129,7 +129,7 @@ def test_a_ceiling_that_cannot_be_computed_is_an_error(lively_set: fo.Dataset) -
 
 @pytest.fixture(scope="module")
 def referenced() -> fo.Dataset:
-    """A reference on thirty images, and what a detector found."""
+    """Return a reference on thirty images, and detections."""
     net = fo.Detections(detections=[fo.Detection(label="thing", bounding_box=[0.4, 0.4, 0.1, 0.1])])
     return data_set(samples(net=[net.copy() for _ in range(30)]))
 
@@ -166,7 +166,7 @@ def test_noise_that_cannot_be_created_is_an_error(referenced: fo.Dataset) -> Non
     assert synthetic_fields(referenced) == []
 
 
-# ---- masks, and a truth of objects ----
+# ---- masks, and ground truth of objects ----
 
 THREE = {"raters": list(RATERS)}
 SKEW = {"detectors": ["good", "poor"], "choose_skew": True, "skew_low": 0.1, "skew_high": 0.5}
@@ -174,13 +174,13 @@ SKEW = {"detectors": ["good", "poor"], "choose_skew": True, "skew_low": 0.1, "sk
 
 @pytest.fixture
 def masks() -> fo.Dataset:
-    """Three raters' masks and two detectors' score maps on three images."""
+    """Return masks of three raters and score maps of two detectors on three images."""
     return add_maps(data_set(small))
 
 
 @pytest.fixture
 def boxes() -> fo.Dataset:
-    """Three raters' boxes and a model's."""
+    """Return boxes of three raters and of a model."""
     return data_set(objects)
 
 
@@ -196,7 +196,7 @@ def test_every_operator_on_masks_answers_its_metrics(masks: fo.Dataset) -> None:
     assert "good finds boundaries best: F1 " in result["text"]
     assert kf.load_metrics(masks, "ranks").settings["skew"] == [0.1, 0.5]
     assert len(kf.load_details(masks, "ranks").details.boundaries.thresholds) == 33
-    # a map of rater counts is no detector
+    # a map of rater counts is not a detector
     assert form("rank_detectors", masks)["detectors"].default == ["good", "poor"]
     run("rank_detectors", masks, **THREE, **SKEW | {"choose_skew": False}, run_key="usual")
     assert np.isfinite(kf.load_details(masks, "usual").details.ranking.skew).all()

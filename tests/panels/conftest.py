@@ -1,4 +1,4 @@
-"""Data sets with runs, and none. The shared ones are only read: a test that changes one clones it."""
+"""Data sets with and without runs. Shared ones are only read; a test that changes one clones it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ THREE = (*RATERS, "cid")
 
 @pytest.fixture
 def dataset() -> fo.Dataset:
-    """The six scenes, with nothing computed."""
+    """Return the six scenes without runs."""
     return data_set(six_scenes)
 
 
 @pytest.fixture(scope="session")
 def analysed() -> fo.Dataset:
-    """The six scenes with a run of each kind."""
+    """Return the six scenes with a run of each kind."""
     dataset = data_set(six_scenes)
     kf.compute_agreement(dataset, "agreement", raters=RATERS)
     kf.find_variations(dataset, "variations", raters=RATERS)
@@ -37,7 +37,7 @@ def analysed() -> fo.Dataset:
 
 @pytest.fixture(scope="session")
 def trio() -> fo.Dataset:
-    """Three raters on the six scenes, six times over: cid annotates as ann does, but takes every cat for a dog."""
+    """Return three raters on the six scenes, repeated six times: cid annotates as ann, but labels cats as dogs."""
     scenes: Sequence[Scene] = [
         {**scene, "cid": [("dog" if name == "cat" else name, box) for name, box in scene["ann"] or ()]}
         for scene in SCENES
@@ -50,7 +50,7 @@ def trio() -> fo.Dataset:
 
 
 def of_maps(stacks: Any) -> fo.Dataset:
-    """A data set with the maps of named raters on each image."""
+    """Return a data set with the maps of named raters on each image."""
     return data_set(
         fo.Sample(
             f"/{number}.png",
@@ -63,7 +63,7 @@ def of_maps(stacks: Any) -> fo.Dataset:
 
 @pytest.fixture
 def masks() -> fo.Dataset:
-    """Maps with names of their classes, and nothing computed."""
+    """Return maps with class names, without runs."""
     dataset = of_maps(MAPS)
     dataset.default_mask_targets = CLASSES
     dataset.save()
@@ -72,11 +72,11 @@ def masks() -> fo.Dataset:
 
 @pytest.fixture
 def own(analysed: fo.Dataset) -> fo.Dataset:
-    """A copy of `analysed` to change."""
+    """Return a copy of `analysed` to change."""
     return analysed.clone(persistent=True)
 
 
 @pytest.fixture
 def own_trio(trio: fo.Dataset) -> fo.Dataset:
-    """A copy of `trio` to change."""
+    """Return a copy of `trio` to change."""
     return trio.clone(persistent=True)

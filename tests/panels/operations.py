@@ -1,4 +1,4 @@
-"""What an event of a panel asks the App for, and how its sections are reached."""
+"""Operations that events of a panel request from the App, and access to its sections."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def given(operations: Operations, name: str) -> dict[str, Any]:
 
 
 def prompted(operations: Operations) -> tuple[str, dict[str, Any] | None]:
-    """The operator whose form an event opens, and what is filled in."""
+    """Return the operator whose form an event opens, and its prefilled inputs."""
     asked = given(operations, "prompt_user_for_operation")
     return asked["operator_uri"].rpartition("/")[2], asked.get("params")
 
 
 def made_again(dataset: fo.Dataset, operator: str, filled: dict[str, Any] | None) -> Any:
-    """The run of a form that a panel filled in, sent as it is."""
+    """Return the run created by sending a prefilled form."""
     assert filled is not None
     assert set(filled) <= set(form(operator, dataset, filled))
     send(operator, dataset, **filled, run_key="again")
@@ -41,13 +41,13 @@ def view_of(dataset: fo.Dataset, operations: Operations) -> fo.DatasetView:
 
 
 def samples_of(dataset: fo.Dataset, operations: Operations) -> list[str]:
-    """Ids of the samples of the view an event set, in its order."""
+    """Return the ids of the samples in the view that an event sets, in order."""
     found: list[str] = view_of(dataset, operations).values("id")
     return found
 
 
 def sample_of(operations: Operations) -> str:
-    """Id of the sample that an event opens."""
+    """Return the id of the sample that an event opens."""
     found: str = given(operations, "open_sample")["id"]
     return found
 
@@ -58,7 +58,7 @@ def ids(dataset: fo.Dataset, *numbers: int) -> list[str]:
 
 
 def opened(dataset: fo.Dataset, section: str, page: str | None = None) -> Workbench:
-    """The workbench with a section chosen, and a page of it."""
+    """Open the workbench with a section, and a page of it."""
     panel = Workbench(dataset)
     panel.send("on_load")
     at(panel, section, page)
@@ -67,7 +67,7 @@ def opened(dataset: fo.Dataset, section: str, page: str | None = None) -> Workbe
 
 
 def at(panel: Workbench, section: str, page: str | None = None) -> Workbench:
-    """The workbench, open already, with a section chosen, and a page of it."""
+    """Choose a section, and a page of it, in an open workbench."""
     panel.send("choose_section", value=section)
     if page:
         panel.choose(page=page)

@@ -1,4 +1,4 @@
-"""Ceiling: what its pages send at any thresholds and with models placed, and where its clicks lead."""
+"""Ceiling: content of its pages at any thresholds and with models, and effects of its clicks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def estimate(dataset: fo.Dataset, key: str, **options: Any) -> None:
 
 @pytest.fixture(scope="module")
 def annotated() -> fo.Dataset:
-    """Three raters, a model and tags on twelve images, and a run."""
+    """Return three raters, a model and tags on twelve images, and a run."""
     dataset = data_set(lively(12))
     estimate(dataset, "convergence", models="YOLO 0.05", predictions="net", tags=True)
     return dataset
@@ -39,7 +39,7 @@ def test_the_interval_of_all_images_and_of_each_tag(annotated: fo.Dataset) -> No
     assert "20 subsets of 12 images, 3 raters, thresholds 0.50 to 0.90." in head["basis"]
     pairs = f"every two of 3 raters reach {100 * np.nanmean(found.directions):.1f} in the mean, measured"
     line = "inferred from alpha with the line of the paper (LVIS, COCO, Open Images)"
-    assert head["said"].endswith(f"mAP on these labels: {line}; {pairs}")  # three raters have no one mAP
+    assert head["said"].endswith(f"mAP on these labels: {line}; {pairs}")  # three raters have no single mAP
     parts = shown["parts"]
     assert [part["name"] for part in parts] == ["all images", "day", "night", "rare"]
     assert (parts[0]["whole"]["value"], parts[0]["mean"]) == (whole.whole_convergence, whole.convergence.mean)
@@ -65,17 +65,17 @@ def test_thresholds_are_chosen_from_the_stored_replicates(
     annotated: fo.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     panel = opened(annotated, "Ceiling")
-    monkeypatch.setattr("kalos_core.fiftyone.kinds.convergence.compute.compute_pairs", None)  # nothing is matched again
+    monkeypatch.setattr("kalos_core.fiftyone.kinds.convergence.compute.compute_pairs", None)  # no repeated matching
     for given, (least, greatest) in (
         ({"least": 0.7}, (0.7, 0.9)),
         ({"least": 0.9, "greatest": 0.5}, (0.9, 0.9)),
-        ({"least": 0.123}, (0.5, 0.9)),  # which the run has not
+        ({"least": 0.123}, (0.5, 0.9)),  # which the run does not have
     ):
         shown = panel.choose(page="Subsets", **given).record["shown"]
         assert (shown["head"]["least"], shown["head"]["greatest"]) == (least, greatest)
         found = kf.convergence_metrics(annotated, "convergence", least=least, greatest=greatest)
         assert shown["summary"][0]["mean"] == found.whole.summary()["mean"][0]
-    assert shown["pools"] == ["this data set alone"]  # of more than two raters there is no line
+    assert shown["pools"] == ["this data set alone"]  # with more than two raters there is no line
 
 
 def test_models_are_placed_without_a_new_run(annotated: fo.Dataset) -> None:

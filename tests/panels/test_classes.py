@@ -1,4 +1,4 @@
-"""Classes: the hardest first by one rule, and those that raters take for one another."""
+"""Classes: hardest first by one rule, and classes that raters confuse."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.panels.operations import at, look_at, opened, prompted, samples_of
 
 
 def test_the_hardest_is_the_same_everywhere(trio: fo.Dataset) -> None:
-    """By hand: cat and dog are in every unit but the bench's, whose alpha is lower, but on too few images."""
+    """By hand: cat and dog are in every unit except the bench's, which has a lower alpha, but on too few images."""
     panel = opened(trio, "Classes")
     rows = [(row["name"], row["images"], row["is_ranked"]) for row in panel.record["classes"]]
     assert rows == [("cat", 24, True), ("dog", 24, True), ("bench", 6, False)]

@@ -1,4 +1,4 @@
-"""*Decide*: what it sends, by hand; decisions by several people; what follows; objects and regions of masks."""
+"""*Decide*: its content by hand; decisions by several users; results; objects and regions of masks."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.plugin import Workbench, form
 
 
 def asked(queue: dict[str, Any]) -> dict[str, Any]:
-    """What the view sends of a queue with each question."""
+    """Return the part of a queue that the view sends with each request."""
     part = {name: queue[name] for name in ("category", "rater")}
     return {"run": queue["run"], "variations": queue["variations"], "part": part}
 
 
 def decide(panel: Workbench, dispute: dict[str, Any], decision: str, rater: str | None = None, **more: Any) -> Any:
-    """The answer to a decision about a dispute as the view has it."""
+    """Return the response to a decision about a dispute, as the view sends it."""
     made = dispute["made"]
     of = {"sample": dispute["sample"], "labels": dispute["labels"], "when": made and made["when"]}
     wanted = {"decision": decision, "rater": rater, "note": "", "who": "", **more}
@@ -34,7 +34,7 @@ def decide(panel: Workbench, dispute: dict[str, Any], decision: str, rater: str 
 
 
 def decided(dataset: fo.Dataset, number: int, decision: str, rater: str | None = None, **more: Any) -> tuple[Any, ...]:
-    """Labels of a unit of a scene that was decided; each scene has one dispute."""
+    """Return the labels of a unit that was decided in a scene; each scene has one dispute."""
     (unit,) = kf.disputed_units(dataset, "agreement", *ids(dataset, number))
     return kf.decide(dataset, "agreement", unit.labels, decision, rater, **more).labels
 
@@ -43,11 +43,11 @@ def decided(dataset: fo.Dataset, number: int, decision: str, rater: str | None =
 
 
 def test_the_queue_by_hand(own: fo.Dataset) -> None:
-    """Scene 3: ann has a bench, bob its halves; scene 1: a cat and a dog in one place; scene 2: ann alone has a cat."""
+    """Scene 3: ann has a bench, bob its halves; scene 1: a cat and a dog at one place; scene 2: only ann has a cat."""
     record = opened(own, "Decide").record
     queue = record["queue"]
     assert record["runs"] == [["agreement", "Agreement"]]
-    assert queue["counts"] == {"all": 3, "decided": 0, "waiting": 0, "open": 3}  # a whole and its parts are one
+    assert queue["counts"] == {"all": 3, "decided": 0, "waiting": 0, "open": 3}  # a whole and its parts count once
     assert (queue["run"], queue["variations"], queue["unit"]) == ("agreement", "variations", "unit")
     bench, cats, alone = queue["disputes"]
     assert [one["sample"] for one in queue["disputes"]] == ids(own, 3, 1, 2)
@@ -100,7 +100,7 @@ def test_the_filter_narrows_the_queue(trio: fo.Dataset, part: dict[str, str]) ->
         against = {given["rater"] for given in one["given"] if given["is_against"]}
         assert part.get("category") in {None, *names}
         assert part.get("rater") in {None, *against}
-    assert queue["counts"]["all"] == kf.count_disputes(trio, "agreement").all  # of all, whatever the filter
+    assert queue["counts"]["all"] == kf.count_disputes(trio, "agreement").all  # of all, independent of the filter
 
 
 def test_images_of_the_queue_go_to_the_grid(own: fo.Dataset) -> None:
@@ -115,7 +115,7 @@ def test_images_of_the_queue_go_to_the_grid(own: fo.Dataset) -> None:
     assert sample_of(panel.operations) == dispute["sample"]
 
 
-# ---- several people at once ----
+# ---- concurrent users ----
 
 
 def test_what_somebody_else_decided_meanwhile_is_shown_and_not_replaced(own: fo.Dataset) -> None:
@@ -126,8 +126,8 @@ def test_what_somebody_else_decided_meanwhile_is_shown_and_not_replaced(own: fo.
     answer = decide(dan, cats, "take", "bob", who="dan")
     assert (answer["meanwhile"]["made"], answer["meanwhile"]["state"]) == (made, "decided")
     assert [one.who for one in kf.decisions(own, "agreement", history=True)] == ["eve"]
-    decide(dan, answer["meanwhile"], "take", "bob", who="dan")  # with open eyes
-    assert "meanwhile" in decide(eve, {**cats, "made": made}, "skip")  # whose decision was replaced takes back nothing
+    decide(dan, answer["meanwhile"], "take", "bob", who="dan")  # knowingly
+    assert "meanwhile" in decide(eve, {**cats, "made": made}, "skip")  # no undo after another's decision
     history = kf.decisions(own, "agreement", history=True)
     assert [(one.who, one.rater) for one in history] == [("eve", "ann"), ("dan", "bob")]
 
@@ -136,7 +136,7 @@ def test_a_decision_that_is_sent_again_is_stored_once_and_can_be_taken_back(own:
     panel = opened(own, "Decide")
     cats = panel.record["queue"]["disputes"][1]
     first = decide(panel, cats, "none")
-    assert decide(panel, cats, "none") == first  # its answer was lost
+    assert decide(panel, cats, "none") == first  # its response was lost
     assert len(kf.decisions(own, "agreement", history=True)) == 1
     back = decide(panel, {**cats, "made": first["made"]}, "skip")["made"]
     assert kf.count_disputes(own, "agreement").open == 3
@@ -146,7 +146,7 @@ def test_a_decision_that_is_sent_again_is_stored_once_and_can_be_taken_back(own:
     assert "labels" in panel.state["problem"]
 
 
-# ---- what follows ----
+# ---- results ----
 
 
 def test_the_training_list_leads_to_the_labels_it_counts(own: fo.Dataset) -> None:
@@ -215,7 +215,7 @@ def test_regions_of_masks_are_decided_likewise(masks: fo.Dataset) -> None:
 
 @pytest.fixture
 def answers() -> Iterator[fo.Dataset]:
-    """The quiz, analysed."""
+    """Return the quiz, analysed."""
     dataset = data_set(quiz())
     kf.analyse(dataset, "labels", raters=QUIZ, settings={"image_labels": {"bootstrap": 0}})
     yield dataset

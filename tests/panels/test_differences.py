@@ -1,4 +1,4 @@
-"""Differences: types, outlines, wholes and their parts, attributes; and where clicks lead."""
+"""Differences: types, outlines, wholes and parts, attributes; and effects of clicks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_whole_and_its_parts(analysed: fo.Dataset) -> None:
 
 @pytest.fixture
 def outlined() -> fo.Dataset:
-    """Two raters: squares of one image are 3 pixels apart, of the next equal, of the third only one is there."""
+    """Return two raters: squares of one image are 3 pixels apart, of the next equal, in the third only one exists."""
     square = [10, 10, 40, 40]
     scenes = [
         {"ann": [("cat", square)], "bob": [("cat", [13, 10, 40, 40])]},
@@ -136,7 +136,7 @@ def test_outlines_of_matched_labels_by_pair_class_and_image(outlined: fo.Dataset
 
 @pytest.fixture
 def graded() -> fo.Dataset:
-    """Two nodules an image by two raters, with a malignancy, a margin, and a side on which they agree."""
+    """Return two nodules per image by two raters, with malignancy, margin, and a side on which they agree."""
     grades = {"ann": [[1, 5], [3, 3], [2, 4]], "bob": [[2, 5], [3, 3], [5, 4]]}
 
     def nodule(place: int, grade: int) -> fo.Detection:

@@ -1,4 +1,4 @@
-"""Names from data in every section of the panels: what they write as Markdown shows them as text."""
+"""Names from data in every section of the panels: their Markdown shows them as text."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ QUICK = {"calibration": {"bootstrap": 5}, "convergence": {"subsets": 20, "fracti
 
 
 SIGNS = ("<b>**", "<i>", "<img", "\u202e", "_y_ ~~", "$x|")
-"""What plotly would read of a hostile name; all other text React shows as it is."""
+"""Parts of a hostile name that plotly would interpret; React shows all other text literally."""
 
 
 def in_plotly(entry: Any) -> Iterator[Any]:
-    """All that plotly gets of a record of the view."""
+    """Yield everything in a record of the view that plotly receives."""
     if isinstance(entry, dict) and {"traces", "layout"} <= set(entry):
         yield [entry["traces"], entry["layout"]]
     elif isinstance(entry, (dict, list)):
@@ -37,7 +37,7 @@ def in_plotly(entry: Any) -> Iterator[Any]:
 
 
 def check(panel: Workbench, least: int) -> None:
-    """Every page of every section, which are at least so many."""
+    """Check every page of every section, at least `least` of them."""
     seen = set()
     for section in panel.state["sections"]:
         at(panel, section)

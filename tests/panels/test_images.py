@@ -1,4 +1,4 @@
-"""Images: the distribution of alpha and the images at its lower end, whatever the filter."""
+"""Images: the distribution of alpha and the images at its lower end, with any filter."""
 
 from __future__ import annotations
 

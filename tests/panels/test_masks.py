@@ -1,4 +1,4 @@
-"""Masks, truth and rankings of detectors in the workbench: their numbers, where clicks lead, and the next form."""
+"""Masks, ground truth and rankings of detectors in the workbench: numbers, effects of clicks, and the next form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.tiers import first
 
 @pytest.fixture(scope="module")
 def stack() -> fo.Dataset:
-    """The three images with a run of each kind."""
+    """Return the three images with a run of each kind."""
     dataset = add_maps(data_set(small))
     kf.compute_pixel_agreement(dataset, "pixels")
     kf.estimate_truth(dataset, "truth", methods=["any", "0.5"])
@@ -44,21 +44,21 @@ def test_each_section_offers_the_run_that_is_missing() -> None:
 
 def test_raters_of_masks_and_their_images(stack: fo.Dataset) -> None:
     panel = opened(stack, "Masks")
-    assert panel.state["sections"] == ["Overview", "Masks", "Truth", "Ranking", "Runs"]  # nobody annotated objects
+    assert panel.state["sections"] == ["Overview", "Masks", "Truth", "Ranking", "Runs"]  # no objects are annotated
     shown = panel.record["shown"]
     assert shown["title"] == pixel_title(31 / 60, 3)
     assert [row["name"] for row in shown["raters"]] == list(RATERS)
     performance = kf.load_details(stack, "pixels").details.performance
     assert [row["shares"]["sensitivity"] for row in shown["raters"]] == performance.sensitivity.tolist()
     assert shown["tree"]["title"]
-    assert samples_of(stack, panel.act("rater", name="cid")) == ids(stack, 1, 0)  # of cid, the least agreement first
+    assert samples_of(stack, panel.act("rater", name="cid")) == ids(stack, 1, 0)  # of cid, lowest agreement first
     assert samples_of(stack, panel.act("rater", name="ann")) == ids(stack, 1, 0, 2)
     shown = panel.choose(page="Images").record["shown"]
     (curve,) = shown["ratio"]["traces"]
     np.testing.assert_allclose(curve["y"], RATIO)
     assert [row["file"] for row in shown["images"]] == ["1.png", "0.png"]
     assert sample_of(panel.act("open", sample=shown["images"][1]["sample_id"])) == stack.first().id
-    assert shown["properties"] is None  # a comparison with the images was not asked for
+    assert shown["properties"] is None  # comparison with the images was not requested
     panel.act("rater", name="nobody")
     assert "got 'nobody'" in panel.state["problem"]
 
@@ -84,10 +84,10 @@ def test_ranks_and_curves(stack: fo.Dataset) -> None:
     shown, ranking = panel.record["shown"], kf.load_run(stack, "detectors").result.ranking
     assert panel.record["pages"] == ["Detectors", "Curves"]
     assert shown["references"] == kf.load_metrics(stack, "detectors").metrics["truths"]
-    # what ann annotated scores higher than all else in any image, and under the poor detector it does not
+    # ann's annotation has the highest score in any image, except for the poor detector
     best = shown["cells"][0][0]
     assert (best["value"]["value"], best["rank"], best["best"]) == (1, 1, 1)
-    assert best["value"]["low"] is None  # of so few images there is no interval
+    assert best["value"]["low"] is None  # with few images, there is no interval
     assert (shown["cells"][1][1]["value"]["value"], shown["cells"][1][1]["rank"]) == (ranking.values[1, 1], 2)
     assert prompted(panel.act("again"))[0] == "rank_detectors"
     assert "good reaches" in panel.choose(page="Curves").record["shown"]["of_detector"][0]["title"]
@@ -117,7 +117,7 @@ def test_boundaries_by_pair_class_and_image(masks: fo.Dataset) -> None:
     first, *_ = expected.by_image()["average"]
     assert masks.values("pixels_boundary") == [pytest.approx(first), pytest.approx(2 / 3 * 14 / 58), None]
     assert "'pixels_boundary'" in run.written
-    # named classes divide an image, too, with what has none as a region
+    # named classes also divide an image, with unlabelled pixels as a region
     divided = region_agreement(stacks, bootstrap=0)
     np.testing.assert_array_equal(kf.divisions_of(masks, "pixels").values, divided.values)
     panel = opened(masks, "Masks").choose(page="Boundaries")
@@ -135,13 +135,13 @@ NUMBERED = [
     {"ann": [1, 1, 1, 2, 2, 2], "bob": [9, 9, 9, 0, 0, 0], "cid": [1, 1, 2, 2, 3, 3]},
     {"ann": [5, 5, 5, 5, 5, 5], "bob": [1, 2, 3, 4, 5, 6]},
 ]
-"""Regions without names: bob numbers ann's halves otherwise, cid has thirds; then one region, and six."""
+"""Regions without names: bob numbers ann's halves differently, cid has thirds; then one region, and six."""
 
 
 def test_divisions_by_pair_and_image() -> None:
-    """By hand: alike 1 and twice 8/33 on the first image, 0 on the second."""
+    """By hand: similarity is 1 and twice 8/33 on the first image, 0 on the second."""
     numbered = of_maps(NUMBERED)
-    with pytest.raises(InputError, match="expected 0 and 1"):  # they number regions, and mark nothing
+    with pytest.raises(InputError, match="expected 0 and 1"):  # they number regions, and are not marks
         kf.compute_pixel_agreement(numbered, "plain", raters=RATERS)
     run = kf.compute_pixel_agreement(numbered, "pixels", divisions=True, raters=RATERS)
     assert "'pixels_adjusted_rand'" in run.written
@@ -152,7 +152,7 @@ def test_divisions_by_pair_and_image() -> None:
     np.testing.assert_equal(found.summary(), expected.summary())
     assert found.by_rater_pair().equals(expected.by_rater_pair())
     assert found.images.tolist() == numbered.values("id")
-    marked = [[[1] * 6, [1, 1, 1, 0, 0, 0], [1] * 6], [[1] * 6, [1] * 6]]  # all that is not 0
+    marked = [[[1] * 6, [1, 1, 1, 0, 0, 0], [1] * 6], [[1] * 6, [1] * 6]]  # everything that is not 0
     counts = [np.sum(rows, axis=0).tolist() for rows in marked]
     assert [sample["pixels_rater_count"].get_map()[0].tolist() for sample in numbered] == counts
     panel = opened(numbered, "Masks").choose(page="Divisions")
@@ -168,7 +168,7 @@ def test_divisions_by_pair_and_image() -> None:
     assert not numbered.has_field("pixels_adjusted_rand")
 
 
-# ---- a truth of objects ----
+# ---- ground truth of objects ----
 
 
 def test_who_is_right_about_objects() -> None:
@@ -187,7 +187,7 @@ def test_who_is_right_about_objects() -> None:
     assert (again["model"], again["quorum"]) == ("confusion", "0.5, 0.999")
     order = np.lexsort((np.array(dataset.values("id")), np.array(dataset.values("right_confidence"))))
     assert samples_of(dataset, panel.act("least_sure")) == ids(dataset, *order)
-    assert estimate["skills"][0]["rater"] == "eve"  # she missed all cats, and has six of her own
+    assert estimate["skills"][0]["rater"] == "eve"  # she missed all cats, and added six objects
     view = view_of(dataset, panel.act("rater", name="eve", consensus="confusion 0.5"))
     assert view.values("id") == dataset.values("id")
     assert (view.count("eve.detections"), view.has_field("ann")) == (6, False)

@@ -1,4 +1,4 @@
-"""Noise: what its pages send of synthetic raters, and what a click shows of their labels."""
+"""Noise: content of its pages on synthetic raters, and labels behind a click."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIELDS = [f"noise_synthetic_{number}" for number in (1, 2, 3)]
 
 @pytest.fixture(scope="module")
 def annotated() -> fo.Dataset:
-    """Three synthetic raters of a reference."""
+    """Return three synthetic raters of a reference."""
     dataset = data_set(samples())
     kf.inject_noise(dataset, "noise", reference="truth", magnitude=[0, 2, 5], seed=17)
     return dataset
@@ -43,7 +43,7 @@ def test_events_lead_to_their_labels_which_are_shown(annotated: fo.Dataset) -> N
     found = view_of(annotated, operations)
     assert {event for field in FIELDS for event in found.distinct(f"{field}.detections.noise")} == {"split"}
     assert panel.grids[-1]["text"] == f"{len(found)} images with annotations split: done"
-    assert given(operations, "set_active_fields")["fields"] == [*FIELDS, "truth"]  # else the App shows none of them
+    assert given(operations, "set_active_fields")["fields"] == [*FIELDS, "truth"]  # otherwise the App hides them
     leads_to(annotated, panel.act("event", kind="split", outcome="lost"), "split", "lost")
     leads_to(annotated, panel.act("stage", name=shown["stages"][0]), ["deletion", "addition"])
     assert prompted(panel.act("again"))[0] == "inject_noise"
@@ -73,4 +73,4 @@ def test_what_was_used_and_what_was_lost(annotated: fo.Dataset) -> None:
     assert [row["paper"][:-2] for row in shown["rows"]] == ["0.2", "1.3", "4.2", "10.1", "28.3"]
     assert shown["rows"][2]["here"] == percent_text(found.ratio[2])
     assert shown["figure"]["traces"][0]["y"] == pytest.approx((100 * found.ratio).tolist())
-    assert panel.choose(page="Fidelity").record["shown"]["figure"] is None  # of one reference there is none
+    assert panel.choose(page="Fidelity").record["shown"]["figure"] is None  # with one reference there is none

@@ -1,4 +1,4 @@
-"""Overview: what it sends, by hand and beside the library's own answers, and where its clicks lead."""
+"""Overview: its content by hand and vs. the library's results, and effects of its clicks."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from tests.plugin import Workbench
 
 
 def test_its_record_by_hand(trio: fo.Dataset) -> None:
-    """The six scenes six times over; cid annotates as ann, but takes every cat for a dog.
+    """The six scenes repeated six times; cid annotates as ann, but labels every cat as a dog.
 
-    Scene 1: of cat, cat, dog two pairs differ. Scene 2: of cat, dog, dog two. Scene 3: cat and dog differ, and bob
-    lacks what each of them has. Scene 4: a bench is two of bob's for ann and for cid; it and the two are three units,
-    and one decision.
-    Scene 5 is empty, and in scene 6 ann's cat is cid's dog. No unit is agreed on.
+    Scene 1: of cat, cat, dog, two pairs differ. Scene 2: of cat, dog, dog, two. Scene 3: cat and dog differ, and bob
+    lacks what both have. Scene 4: ann's and cid's bench is two of bob's; these are three units, and one decision.
+    Scene 5 is empty, and in scene 6 ann's cat is cid's dog. There is no unit with full agreement.
     """
     record = opened(trio, "Overview").record
     assert (record["images"], record["raters"]) == (36, 3)
     assert record["objects"] == 6 * (1 + 1 + 1 + 3 + 0 + 1)
-    assert record["disputes"] == {"all": 30, "decided": 0, "waiting": 0, "open": 30}  # a whole and its parts are one
+    assert record["disputes"] == {"all": 30, "decided": 0, "waiting": 0, "open": 30}  # a whole and its parts count once
     differences = [(row["name"], row["value"]) for row in record["differences"]]
     every = [("wrong_class", 6 * (2 + 2 + 1 + 1)), ("unmatched", 6 * 2), ("merged", 6 * 2), ("merged_wrong_class", 0)]
     assert differences == every
@@ -65,7 +64,7 @@ def test_a_filter_narrows_it_down(trio: fo.Dataset) -> None:
     whole = panel.record
     narrowed = panel.look_through(category="cat").record
     assert narrowed["objects"] < whole["objects"]
-    assert narrowed["disputes"] == whole["disputes"]  # of all, whatever the filter
+    assert narrowed["disputes"] == whole["disputes"]  # of all, independent of the filter
     view = view_of_findings(trio, "variations", ("merged",), category="dog")
     assert len(view) < len(view_of_findings(trio, "variations", ("merged",)))
     assert samples_of(trio, panel.look_through(category="dog").act("difference", name="merged")) == view.values("id")

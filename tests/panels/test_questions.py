@@ -1,4 +1,4 @@
-"""Questions, teams and rankings of classifiers in the workbench: numbers, where clicks lead, and the next form."""
+"""Questions, teams and rankings of classifiers in the workbench: numbers, effects of clicks, and the next form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GRADES = {"metric": "ordinal", "order": ["dog", "owl", "cat"]}
 
 @pytest.fixture(scope="module")
 def answered() -> fo.Dataset:
-    """Six images, three raters and two classifiers, with a run and a ranking."""
+    """Return six images, three raters and two classifiers, with a run and a ranking."""
     dataset = data_set(quiz)
     kf.compute_label_agreement(dataset, "labels", raters=RATERS, bootstrap=50)
     kf.rank_systems(dataset, "ranking", systems=["net", "svm"], raters=RATERS)
@@ -56,7 +56,7 @@ def test_coefficients_lead_to_disputes(answered: fo.Dataset) -> None:
     assert question["kappa"]["value"] == found.free_marginal[0]
     ids = answered.values("id")
     clicked = samples_of(answered, panel.act("question", name="label"))
-    assert (set(clicked), clicked[2]) == ({ids[5], ids[3], ids[1]}, ids[1])  # the least agreed first
+    assert (set(clicked), clicked[2]) == ({ids[5], ids[3], ids[1]}, ids[1])  # lowest agreement first
     assert panel.grids[-1]["text"] == "3 images whose answers to label differ"
     concepts = panel.choose(page="Concepts").record["shown"]["concepts"]
     least = details.majority.concept_chosen.argmin()
@@ -89,7 +89,7 @@ def test_raters_and_their_differences(answered: fo.Dataset) -> None:
 
 
 def test_a_rater_who_grades_lower_is_named() -> None:
-    """Of four images cid grades three one lower than the others, who grade alike: -.75, and .375 for each of them."""
+    """On four images, cid grades three one lower than the others, who agree: -.75, and .375 for each of them."""
     grades = {"ann": "2222", "bob": "2222", "cid": "1112"}
     dataset = data_set(
         sample(number, raters=RATERS, **{name: label(of[number % 4]) for name, of in grades.items()})
@@ -119,14 +119,14 @@ def test_who_is_right(answered: fo.Dataset) -> None:
     confusion = panel.choose(page="Who is right", rater="bob").record["shown"]["confusion"]
     assert confusion["title"].startswith("bob")
     assert confusion["values"] == plain_values(truth.confusion[1])
-    # six images are too few for three classes: one is found in another's role
+    # six images are too few for three classes: one is found in another's position
     run = kf.compute_label_agreement(answered, "confused", raters=RATERS, bootstrap=0, truth="confusion")
     assert run.details.truth[0].overturned == 2
     warnings = opened(answered, "Questions").choose(page="Who is right").record["shown"]["warnings"]
     assert any(said.startswith("Do not use it: 2 images have a label that none") for said in warnings)
 
 
-# ---- the next form is filled in as the run was made ----
+# ---- the next form is prefilled with the settings of the run ----
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_who_is_right(answered: fo.Dataset) -> None:
     ),
 )
 def test_the_form_of_who_is_right_opens_as_the_run_was_made(answered: fo.Dataset, options: dict[str, Any]) -> None:
-    """Sent as it is, it makes the same run with the estimate."""
+    """Sending it without changes creates the same run with the estimate."""
     run = kf.compute_label_agreement(answered, "judged", **{"raters": RATERS, "bootstrap": 5, **options})
     operator, filled = prompted(opened(answered, "Questions").act("estimate"))
     again = made_again(answered, operator, filled)
@@ -205,4 +205,4 @@ def test_labels_that_are_gone_are_reported_and_a_click_on_them_is_a_problem_with
     panel = opened(dataset, "Questions")
     assert "6 images were edited or deleted since this run" in panel.text()
     panel.act("difference", one="ann", other="bob")
-    assert "got 'ann'" in panel.state["problem"]  # which the view shows, above what was there
+    assert "got 'ann'" in panel.state["problem"]  # which the view shows above the previous content

@@ -1,4 +1,4 @@
-"""Raters: the numbers of each and of every two, and where clicks lead."""
+"""Raters: numbers of each rater and of every two, and effects of clicks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Neither opening a panel nor a click in it reads labels: views are stages, and numbers are those that runs stored."""
+"""Opening a panel and clicking in it read no labels: views are stages, and numbers are stored by runs."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ RATERS = ("ann", "bob", "cid")
 TEAMS = {"experts": ["ann"], "others": ["bob", "cid"]}
 
 IMAGES, FEWER = 300, 120
-"""More than all values of the samples that the panel beside them shows, and than those of the tables of a panel."""
+"""More than all values of the samples in the sample panel, and than those of the tables of a panel."""
 
 Click = tuple[str, dict[str, Any]]
-"""What the App sends."""
+"""Event of the App."""
 
 ACTS: dict[str, dict[str, dict[str, Any]]] = {
     "Raters": {
@@ -48,13 +48,13 @@ ACTS: dict[str, dict[str, dict[str, Any]]] = {
     "Classes": {"category": {"name": "cat"}, "confusion": {"classes": ["cat", "dog"]}},
     "Images": {"alpha": {"low": 0, "high": 0.1}, "worst": {}, "open": {}},
 }
-"""Section that the view draws -> its clicks, with what was clicked besides a sample."""
+"""Section drawn by the view -> its clicks, with what was clicked besides a sample."""
 OF_MATCHED: dict[str, dict[str, Any]] = {"furthest": {}, "attribute": {"name": "grade"}, "open": {}}
-"""Those of *Differences* that need a run with boundaries and attributes."""
+"""Clicks in *Differences* that need a run with boundaries and attributes."""
 FORMS = {"find", "load", "agree", "sheet"}
 """Clicks that open a form, or draw a few examples."""
 FOLLOWS = ("Training list", "Guideline", "Results")
-"""Sections of what was decided."""
+"""Sections with results of decisions."""
 MOST_OF_ONE = 200
 """More than all values of a sample, as often as it is read for a dispute."""
 
@@ -116,12 +116,12 @@ DRAWN: dict[tuple[str, str], list[dict[str, Any]]] = {
     ],
     ("labels", "Teams"): [{}, {"click": "question", "name": "label"}],
 }
-"""Data set and section that the view draws -> what is chosen on its pages, and clicks."""
+"""Data set and section drawn by the view -> choices on its pages, and clicks."""
 
 
 @pytest.fixture(scope="module")
 def many() -> dict[str, fo.Dataset]:
-    """A data set of each family of labels, with a run of each kind."""
+    """Return a data set of each family of labels, with a run of each kind."""
     objects, labels, masks = (fo.Dataset() for _ in range(3))
     scenes = [{**scene, "cid": scene["ann"]} for scene in SCENES]
     objects.add_samples(make_samples(scenes * (IMAGES // len(scenes))), progress=False)
@@ -154,7 +154,7 @@ def many() -> dict[str, fo.Dataset]:
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many values each query for samples brings from the database."""
+    """Record the number of values that each query for samples reads from the database."""
     found: list[int] = []
     aggregate, find = Collection.aggregate, Collection.find
 
@@ -182,7 +182,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 class Documents(Iterator[Any]):
-    """What a query answered, in place of a cursor that was read."""
+    """Results of a query, in place of a cursor that was read."""
 
     def __init__(self, documents: list[Any]) -> None:
         self.left = iter(documents)
@@ -230,7 +230,7 @@ def test_a_page_reads_no_labels(name: str, section: str, many: dict[str, fo.Data
 
 @pytest.fixture
 def outlined() -> fo.Dataset:
-    """Two raters with an outline each on every image, matched and compared."""
+    """Return two raters with an outline each on every image, matched and compared."""
     dataset = fo.Dataset()
     points = [[(0.1, 0.1), (0.6, 0.1), (0.6, 0.6), (0.1, 0.6)]]
     size = fo.ImageMetadata(width=100, height=100)
@@ -239,7 +239,7 @@ def outlined() -> fo.Dataset:
         given = {"closed": True, "filled": True, "grade": grade, "side": "left"}
         return fo.Polylines(polylines=[fo.Polyline(label="cat", points=points, **given)])
 
-    dataset.add_samples(  # FiftyOne reads those again that a name keeps
+    dataset.add_samples(  # FiftyOne rereads those that a name keeps alive
         [
             fo.Sample(f"{number}.jpg", metadata=size, raters=["ann", "bob"], ann=outline(number % 3), bob=outline(1))
             for number in range(FEWER)

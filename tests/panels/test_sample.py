@@ -1,4 +1,4 @@
-"""The panel beside the open sample: units x raters, its disputes, and the way to the next sample."""
+"""Panel beside the open sample: units x raters, its disputes, and navigation to the next sample."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.plugin import Workbench, post
 
 
 class Beside(Workbench):
-    """The panel beside a sample; `record` is what its view draws."""
+    """Panel beside a sample; `record` is drawn by its view."""
 
     def __init__(self, dataset: fo.Dataset, number: int) -> None:
         super().__init__(dataset, current_sample=ids(dataset, number)[0])
@@ -33,7 +33,7 @@ class Beside(Workbench):
         return self.record
 
     def go_to(self, number: int) -> Any:
-        """What the App does when another sample is opened."""
+        """Do what the App does when another sample is opened."""
         self.request["current_sample"] = ids(self.dataset, number)[0]
         return self.told("on_change_current_sample")
 
@@ -80,7 +80,7 @@ def test_its_disputes_are_those_of_this_sample_decided_ones_too(own: fo.Dataset)
     answer = post("sample", own, {"panel_id": "p", "__method__": "select", "sample": ids(own, 0)[0], "labels": labels})
     assert [[label.label_id, label.field] for label in answer.selections[0]] == labels
     panel.ask("following", run="agreement", after=ids(own, 3)[0])
-    assert sample_of(panel.operations) == ids(own, 2)[0]  # behind the bench, and not the cats, which are decided
+    assert sample_of(panel.operations) == ids(own, 2)[0]  # after the bench, and not the cats, which are decided
 
 
 def test_it_stays_within_the_part_that_the_queue_was_opened_with(own_trio: fo.Dataset) -> None:

@@ -1,4 +1,4 @@
-"""Threshold: what its pages send, by hand and beside the library's own answers, and where its clicks lead."""
+"""Threshold: content of its pages, by hand and vs. the library's results, and effects of its clicks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.panels.operations import opened, prompted, samples_of
 
 @pytest.fixture(scope="module")
 def calibrated() -> fo.Dataset:
-    """Twelve images of two raters whose boxes differ a little, each image in a place of its own."""
+    """Return twelve images of two raters whose boxes differ slightly, at another position in each image."""
     places = [(number, 5 + 7 * (number % 5), 5 + 6 * (number // 5)) for number in range(12)]
     scenes = [
         {"ann": [("cat", [x, y, 30, 30])], "bob": [("cat", [x + 0.5 * (number % 4), y, 30, 30])]}
@@ -82,7 +82,7 @@ def test_a_threshold_shows_its_counts(analysed: fo.Dataset) -> None:
         assert trace["x"] == shares.threshold.tolist()
         assert trace["customdata"] == shares.counts[:, index].tolist()
     shown = panel.choose(page="Types", level=0.3).record["shown"]
-    # one half is taken for the bench there, and the other one is additional
+    # one half matches the bench there, and the other is additional
     assert [(row["own"], row["chosen"], row["change"]) for row in shown["counts"]] == [
         (1, 2, 1),
         (1, 0, -1),
@@ -94,7 +94,7 @@ def test_a_threshold_shows_its_counts(analysed: fo.Dataset) -> None:
     assert [line["x0"] for line in shown["figure"]["layout"]["shapes"]] == [0.3]
     kf.find_variations(analysed, "other", raters=RATERS, threshold=0.7, thresholds=[0.5])
     panel.send("on_change_analysis", value="other")
-    shown = panel.choose(page="Types", level=0.3).record["shown"]  # which it has not
+    shown = panel.choose(page="Types", level=0.3).record["shown"]  # which it does not have
     assert (shown["level"], shown["levels"]) == (0.7, [0.5, 0.7])
     kf.delete_run(analysed, "other")
 

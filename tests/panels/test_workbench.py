@@ -1,4 +1,4 @@
-"""The panel *Raters*: its sections, its filter, what a click leads to and back, and what happens meanwhile."""
+"""Panel *Raters*: its sections, its filter, effects of clicks and *Back*, and concurrent changes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.tiers import extended
 
 
 def ask(panel: Panel, method: str, **params: Any) -> list[dict[str, Any]]:
-    """The operations that one event is answered with, as the App gets them."""
+    """Return the operations in response to one event, as the App receives them."""
     view = params.pop("view", {})
     asked = {"panel_id": "p", "__method__": method, "panel_state": panel.state, **params}
     requests: list[dict[str, Any]] = post("raters", panel.dataset, asked, **view).executor.to_json()["requests"]
     return requests
 
 
-# ---- the first look ----
+# ---- initial state ----
 
 
 def test_before_any_run_it_says_which_raters_were_found(dataset: fo.Dataset) -> None:
@@ -44,7 +44,7 @@ def test_before_any_run_it_says_which_raters_were_found(dataset: fo.Dataset) -> 
 
 
 def test_runs_that_cannot_be_read_are_named_and_can_be_deleted(own: fo.Dataset) -> None:
-    """Beside others in *Runs*; where there is no other, on the first page."""
+    """They are listed beside others in *Runs*; without others, on the first page."""
     every, runs = kf.list_runs(own), database().runs
 
     def damage(keys: list[str]) -> None:
@@ -110,7 +110,7 @@ def test_the_view_is_followed_only_when_it_is_to_be(analysed: fo.Dataset) -> Non
     panel = opened(analysed, "Images")
     everything = panel.record
     panel.request = {"view": analysed.limit(3)}
-    (told,) = panel.post("on_change_view")[1]  # the view is told, and asks anew where it follows
+    (told,) = panel.post("on_change_view")[1]  # the view is notified, and repeats its request if it depends on it
     assert told[0] == "patch_panel_data"
     assert at(panel, "Images").record == everything
     panel.look_through(follow=True)
@@ -127,7 +127,7 @@ def test_a_panel_that_an_operator_loads_anew_stays_where_it_was(trio: fo.Dataset
     assert Workbench(trio).load().state["section"] == "Overview"
 
 
-# ---- what goes wrong, and what happens meanwhile ----
+# ---- errors, and concurrent changes ----
 
 
 def test_a_problem_is_answered_in_words(
@@ -159,7 +159,7 @@ def test_a_problem_is_answered_in_words(
 
 def test_runs_fields_and_data_sets_may_go_meanwhile(own: fo.Dataset, dataset: fo.Dataset) -> None:
     panel = opened(own, "Images")
-    panel.dataset = dataset  # another one takes the place of the first
+    panel.dataset = dataset  # another one replaces the first
     panel.send("on_change_dataset")
     assert panel.frame["start"]["found"][0].startswith("2 raters")
     assert panel.state["analysis"] is None
@@ -191,7 +191,7 @@ def test_an_analysis_of_many_images_stays_small() -> None:
     for number, sample in enumerate(many):
         sample.filepath = f"/pictures/{number}.jpg"
     dataset = data_set(many)
-    del many, sample  # samples in memory would be loaded again after each write
+    del many, sample  # samples in memory would be reloaded after each write
     kf.compute_agreement(dataset, "agreement", raters=RATERS, bootstrap=20)
     kf.find_variations(dataset, "variations", raters=RATERS)
     panel = Workbench(dataset).load()
@@ -239,7 +239,7 @@ def test_runs_are_listed_by_analysis_and_what_to_do_with_them_is_offered(own_tri
     for operator, argument in arguments.items():
         assert prompted(panel.act("do", operator=operator, key="variations")) == (operator, {argument: "variations"})
     offered = form("rename_run", own_trio, {"run_key": "first"})["run_key"].type.values
-    assert set(offered) == {"variations", "agreement", "first_variations", "first"}  # each by itself, too
+    assert set(offered) == {"variations", "agreement", "first_variations", "first"}  # each separately, too
     sample = own_trio.first()
     sample.ann.detections[0].label = "dog"
     sample.save()

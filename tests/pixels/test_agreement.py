@@ -1,4 +1,4 @@
-"""Agreement about pixels: hand-worked stacks, naive loops, and libraries as second witnesses."""
+"""Pixel agreement: hand-worked stacks, naive loops, and other libraries."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ STACK = {
 
 @st.composite
 def stacks(draw):
-    """Small stacks with ignored pixels or without."""
+    """Draw small stacks with or without ignored pixels."""
     raters, height, width = draw(st.integers(2, 5)), draw(st.integers(1, 4)), draw(st.integers(1, 5))
     masks, ignore = draw(arrays.arrays(bool, (raters, height, width))), draw(arrays.arrays(bool, (height, width)))
     ignore[0, 0] = False
@@ -106,7 +106,7 @@ def test_many_images_are_one_large_image():
     assert separate.smyth_bound == whole.smyth_bound
     np.testing.assert_array_equal(separate.f1, whole.f1)
     one, other = ({each.name: each.r for each in found.correlations} for found in (separate, whole))
-    for name in ("red", "green", "blue", "intensity"):  # contrast differs where images meet
+    for name in ("red", "green", "blue", "intensity"):  # contrast differs at the border between images
         assert one[name] == pytest.approx(other[name])
 
 
@@ -128,7 +128,7 @@ def test_not_assigned_is_not_the_same_as_nothing_marked():
     assert silent.smyth_bound == pytest.approx(1 / 6)
     assert np.isnan(absent.f1[0, 2])
     assert silent.f1[0, 2] == 0
-    assert np.isnan(absent.ratio[2])  # no image can reach three raters
+    assert np.isnan(absent.ratio[2])  # no image can have three raters
     assert absent.linkage.shape == (2, 4)
 
 
@@ -149,7 +149,7 @@ def test_classes_are_averaged():
 
 
 def test_an_image_of_several_classes_has_their_mean():
-    """F1 of road 1 and 2/3, of car 2/3 on the first image and of nothing, 1, on the second."""
+    """F1 of road is 1 and 2/3; of car 2/3 on the first image and 1, for no pixels, on the second."""
     maps, classes = (
         [{"ann": [[1, 2, 2, 0]], "bob": [[1, 2, 0, 0]]}, {"ann": [[1, 0]], "bob": [[1, 1]]}],
         {1: "road", 2: "car"},

@@ -1,4 +1,4 @@
-"""Distances of boundaries by hand, beside all distances of all pixels, and the numbers of MONAI's own tests."""
+"""Boundary distances by hand, vs. all distances of all pixels, and the numbers of MONAI's own tests."""
 
 import math
 
@@ -55,7 +55,7 @@ def test_the_edge_of_the_image_is_a_boundary():
 
 
 def brute_force(a, b, spacing):
-    """All distances of all pixels, the boundary by SciPy's erosion: the definitions, word by word."""
+    """Compute all distances of all pixels, with the boundary by SciPy's erosion, as in the definitions."""
     one, other = (np.argwhere(mask ^ binary_erosion(mask)) * spacing for mask in (a, b))
     apart = cdist(one, other)
     return apart.min(axis=1), apart.min(axis=0)

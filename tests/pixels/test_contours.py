@@ -1,4 +1,4 @@
-"""Contours: distances by hand and by a loop, thinning by what it keeps."""
+"""Contours: distances by hand and in a loop; properties of thinning."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Regions in dispute: by hand, beside scikit-image, and by looking at every square that fits."""
+"""Regions in dispute: by hand, vs. scikit-image, and by testing every square that fits."""
 
 import numpy as np
 import pytest
@@ -15,12 +15,12 @@ masks = arrays.arrays(bool, st.tuples(st.integers(2, 4), st.integers(1, 9), st.i
 
 
 def rows(*text):
-    """Pixels as one draws them: a dot for nothing."""
+    """Return pixels from a drawing: a dot is background."""
     return [[int(pixel) if pixel != "." else 0 for pixel in line] for line in text]
 
 
 def test_regions_by_hand():
-    """An object that cid missed, with a corner that only ann has, and a rim of one pixel beside an object of all.
+    """An object that cid missed, with a corner that only ann has, and a thin rim next to an object of all.
 
     Ann and bob gave the 3 x 3 pixels of the first (bob without the corner); of the second, ann has one column more.
     """
@@ -45,9 +45,9 @@ def test_regions_by_hand():
     [
         # one class for another is one region
         ({"cat": {"ann": [[1, 1]], "bob": [[0, 0]]}, "dog": {"ann": [[0, 0]], "bob": [[1, 1]]}}, ["cat", "dog"], True),
-        # who was not to look for a class is on no side
+        # a rater who was not assigned to a class is on no side
         ({"cat": {"ann": [[1]], "bob": [[0]]}, "dog": {"ann": [[0]], "bob": [[0]], "cid": [[0]]}}, ["cat", None], True),
-        # many who each have a part are on one side; half of a region is enough
+        # raters who each have a part are on one side; half of a region is sufficient
         ({"cat": {"ann": [[1, 0, 0]], "bob": [[0, 1, 0]], "cid": [[0, 0, 1]]}}, [None, None, None], False),
         ({"cat": {"ann": [[1, 0]], "bob": [[0, 1]], "cid": [[0, 0]]}}, ["cat", "cat", None], True),
     ],

@@ -1,4 +1,4 @@
-"""Raters without names: pairs within images only, nothing of a single rater, nobody stands out."""
+"""Raters without names: pairs within images only, no results of single raters, no outliers."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""Surface Dice as a similarity: by hand, and beside the distances of all pixels of both boundaries."""
+"""Surface Dice as a similarity: by hand, and vs. the distances of all pixels of both boundaries."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Patterns of votes: the same counts and pixels for any number of raters, in blocks or at once."""
+"""Patterns of votes: equal counts and pixels for any number of raters, in blocks or at once."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Properties of images against agreement, with SciPy and scikit-image as second witnesses."""
+"""Image properties vs. agreement, compared with SciPy and scikit-image."""
 
 import numpy as np
 import pytest

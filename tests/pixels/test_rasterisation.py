@@ -1,4 +1,4 @@
-"""Polygons and masks of a table as stacks: a loop over pixel centres is the second witness."""
+"""Polygons and masks of a table as stacks, vs. a loop over pixel centres."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ OFF_GRID = np.array([0.237, 0.391])
     )
 )
 def test_pixels_are_those_whose_centres_lie_inside(rings):
-    # moved off the grid of centres and edges, so that no centre lies on a boundary
+    # shifted off the grid of centres and edges, so that no centre is on a boundary
     polygons = Polygons.from_rings([[np.reshape(one, (-1, 2)) + OFF_GRID for one in rings]])
     found = pixels_of(rasterise(polygons, SIZE), 0)
     x, y = np.meshgrid(np.arange(9) + 0.5, np.arange(8) + 0.5)
@@ -84,6 +84,6 @@ def test_masks_and_polygons_and_annotations_that_overlap():
         {**cat, "rater": "bob", "mask": [[0, 0, 1, 1], [0, 0, 0, 1]]},
         {**cat, "rater": "ann", "polygon": [[1, 0, 3, 0, 3, 1, 1, 1]]},
     ]
-    (stack,) = mask_stacks(Annotations.from_rows(rows, raters_are_local=True))  # the mask tells the size of the image
+    (stack,) = mask_stacks(Annotations.from_rows(rows, raters_are_local=True))  # the mask gives the size of the image
     assert stack.raters_are_local
     assert stack.masks.astype(int).tolist() == [[[1, 1, 1, 0], [0, 0, 0, 0]], [[0, 0, 1, 1], [0, 0, 0, 1]]]

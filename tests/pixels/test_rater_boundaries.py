@@ -1,4 +1,4 @@
-"""Boundaries of every two raters: pair by pair beside `boundary_distance`, means by hand and beside pandas."""
+"""Boundaries of every two raters: pair by pair vs. `boundary_distance`, means by hand and vs. pandas."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ SPACING = (1.0, 0.5)
 
 
 def masks(seed, raters=3, size=(20, 30)):
-    """Discs, of some raters none."""
+    """Return discs; some raters have none."""
     rng = np.random.default_rng(seed)
     y, x = np.ogrid[: size[0], : size[1]]
     middles, radii = rng.uniform((6, 8), (14, 22), (raters, 2)), rng.choice([0, 4, 6], raters, p=[0.2, 0.4, 0.4])
@@ -62,7 +62,7 @@ def test_means_are_over_images_each_the_mean_of_its_pairs():
     for name in MEASURES:
         assert whole[name] == pytest.approx(by_image[name].mean())
         np.testing.assert_allclose(found.by_image()[name], by_image[name])
-        pairs = table.groupby(["rater_a", "rater_b"])[name].mean()  # a pair has one row an image
+        pairs = table.groupby(["rater_a", "rater_b"])[name].mean()  # a pair has one row per image
         np.testing.assert_allclose(found.by_rater_pair()[name], pairs)
         # the same draws, image by image
         values = by_image[name].to_numpy()
@@ -95,7 +95,7 @@ def test_ignored_pixels_hold_no_boundary():
     ignore = np.zeros((9, 9), bool)
     ignore[:, 6:] = True
     found = boundary_agreement([MaskStack.of([a, b], ignore=ignore)], bootstrap=0)
-    # what is left of both boundaries is the same but for nothing
+    # the remaining boundaries are equal
     assert found.values.tolist() == [[0, 0, 0, 1]]
     assert boundary_agreement([MaskStack.of([a, b])], bootstrap=0).hausdorff.tolist() == [2]
 
@@ -112,7 +112,7 @@ def test_local_raters_have_no_pairs_over_images():
 
 
 def rows(kind):
-    """Two images, three raters; the third gives another class."""
+    """Return two images and three raters; the third gives another class."""
     made = []
     for rater, left, right, name in [("ann", 2, 12, "cat"), ("bob", 3, 14, "cat"), ("cid", 4, 16, "dog")]:
         pixels = np.zeros((20, 30), bool)

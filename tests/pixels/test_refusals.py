@@ -1,4 +1,4 @@
-"""What functions of pixels refuse, and the words of the message that name the argument."""
+"""Errors of pixel functions, with messages that name the argument."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Regions without names by hand, beside scikit-learn, scikit-image and loops over regions."""
+"""Regions without names by hand, vs. scikit-learn, scikit-image and loops over regions."""
 
 import math
 
@@ -18,7 +18,7 @@ maps = st.tuples(st.integers(1, 6), st.integers(1, 6)).flatmap(
 
 
 def covering(a, b):
-    """Arbeláez et al. 2011, §2.3, one way: each region of `a` by the one of `b` that fits it best."""
+    """Compute the covering of Arbeláez et al. 2011, §2.3, one way: each region of `a` by the best of `b`."""
     found = 0.0
     for number in np.unique(a):
         region = a == number

@@ -1,4 +1,4 @@
-"""Intervals of agreement about pixels: by hand, and against whole data sets of the images that were drawn."""
+"""Intervals of pixel agreement: by hand, and vs. whole data sets of the drawn images."""
 
 import itertools
 
@@ -36,7 +36,7 @@ def test_large_images_weigh_as_much_as_their_pixels():
 
 
 def images_of(seed, count=12, raters=4, local=False):
-    """Images of several sizes; all are on the first; else two are missing now and then, and some give nothing."""
+    """Return images of several sizes; the first has all raters, others may lack two, and some raters mark nothing."""
     rng = np.random.default_rng(seed)
     images = []
     for number in range(count):
@@ -70,7 +70,7 @@ def test_beside_the_data_sets_that_were_drawn(seed, local):
 
 
 def test_raters_as_images_bring_them():
-    """The first image lacks two of the four, and brings the others in another order than the data set has them."""
+    """The first image lacks two of the four raters, and has the others in another order than the data set."""
     images = images_of(3)
     images[0] = {name: images[0][name] for name in ("r2", "r1")}
     images = [images[0], *images_of(4)]

@@ -1,4 +1,4 @@
-"""Images with score maps of detectors and masks of raters, and what they come to."""
+"""Images with score maps of detectors and masks of raters, and their results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kalos_core.ranking import DetectorRanking
 
 
 def counted(*images: dict[str, Any], skew: Any = (0.1, 0.5), **arguments: Any) -> DetectorRanking:
-    """Without replicates, unless `bootstrap` is passed."""
+    """Count images, without replicates unless `bootstrap` is passed."""
     accumulator = DetectorAccumulator(**{"bootstrap": 0, **arguments})
     for image in images:
         accumulator.add(**image)
@@ -22,7 +22,7 @@ def counted(*images: dict[str, Any], skew: Any = (0.1, 0.5), **arguments: Any) -
 def random_images(
     seed: int, images: int = 2, detectors: Sequence[str] = ("net", "edge"), gaps: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Images of three raters, of other sizes each, with ties; with gaps, one rater is missing on each of the first."""
+    """Return images of three raters, of different sizes, with ties; with gaps, the first ones lack one rater each."""
     rng = np.random.default_rng(seed)
     for index in range(images):
         size = (4 + index, 5)

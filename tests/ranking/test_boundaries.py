@@ -1,4 +1,4 @@
-"""The Berkeley evaluation: contours worked out by hand, and SciPy's dense assignment as the second witness."""
+"""Berkeley evaluation: contours worked out by hand, and vs. SciPy's dense assignment."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_a_hand_worked_contour():
 
 
 def test_matching_is_one_to_one():
-    # two lines, one row below and one above the true one, are both within reach: only one of them can be matched
+    # two lines, one row below and one above the true one, are both in range: only one can be matched
     scores = line(9, 5, 35) + line(11, 5, 35)
     strict = evaluated(scores, tolerance=0.02)
     assert (strict.precision.item(), strict.recall.item()) == (0.5, 1)
@@ -86,14 +86,14 @@ def test_best_of_the_data_set_and_of_each_image():
 
 
 def dense(found, truths, distance):
-    """Matched pixels of the detector and of all raters by dense assignments of least cost, as in the benchmark."""
+    """Match pixels of the detector and of all raters by dense minimum-cost assignments, as in the benchmark."""
     own = np.argwhere(found)
     matched, of_raters = np.zeros(len(own), bool), 0
     for truth in truths:
         theirs = np.argwhere(truth)
         if len(own) and len(theirs):
             apart = cdist(own, theirs)
-            cost = np.where(apart <= distance, apart, 1e6)  # leaving a pixel out costs more than any distance
+            cost = np.where(apart <= distance, apart, 1e6)  # leaving out a pixel costs more than any distance
             row, column = linear_sum_assignment(cost)
             good = cost[row, column] < 1e6
             matched[row[good]] = True
@@ -116,8 +116,8 @@ def test_counts_are_those_of_a_dense_assignment(seed, raters, distance):
         if raters == 1:
             assert result.matched_found[0, 0, index] == of_detector
             continue
-        # which pixels are left over is arbitrary where sums are equal: the union is that of our own assignments, each
-        # of as many pixels as the dense one
+        # unmatched pixels are arbitrary if sums are equal, so use the union of our own assignments, each with as many
+        # pixels as the dense one
         own = [assigned(np.argwhere(found), np.argwhere(truth), distance) for truth in truths]
         assert [each.sum() for each in own] == [dense(found, [truth], distance)[0] for truth in truths]
         assert result.matched_found[0, 0, index] == np.any(own, axis=0).sum()
@@ -125,7 +125,7 @@ def test_counts_are_those_of_a_dense_assignment(seed, raters, distance):
 
 @given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 40), st.sampled_from([1, 7, 1000]))
 def test_an_assignment_is_the_one_of_least_cost(seed, mine, others, batch):
-    # points at random places: no two assignments have the same sum, and which points are left over is settled
+    # points at random positions: no two assignments have equal sums, so the unmatched points are unique
     rng = np.random.default_rng(seed)
     own, theirs = rng.uniform(0, 20, (mine, 2)), rng.uniform(0, 20, (others, 2))
     apart = cdist(own, theirs)

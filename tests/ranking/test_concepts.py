@@ -1,4 +1,4 @@
-"""Measures of one classifier under one truth: curves, AUC, EER, distances in a tree, ontology score."""
+"""Measures of one classifier with one reference: curves, AUC, EER, distances in a tree, ontology score."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_a_tree_that_is_none_is_refused(tree, message):
 
 
 def naive_ontology(named, truth, known, distances, weights):
-    """One image of one classifier, concept by concept."""
+    """Compute one image of one classifier, concept by concept."""
     named, true = ({k for k in range(len(known)) if side[k] and known[k]} for side in (named, truth))
     if not (known.any() and named | true):
         return 1.0 if known.any() else np.nan
@@ -105,7 +105,7 @@ def test_ontology_score_by_hand():
     # right; a sibling, twice 2/5; the farthest; nothing; right with a false label at 3/5, one of two
     scores = ontology_scores(named, truth, known, distances, np.ones(4))[:, 0]
     np.testing.assert_allclose(scores, [1, 0.6, 0, 0, 0.7])
-    # raters agree less about wolf: its false label weighs 1/2 against 1
+    # raters agree less on wolf: its false label has weight 1/2 instead of 1
     light = ontology_scores(named, truth, known, distances, np.array([1, 1, 0.5, 1]))[4, 0]
     assert light == pytest.approx(1 - 0.3 / 1.5)
     # nothing is true, and nothing is named

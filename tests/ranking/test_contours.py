@@ -1,4 +1,4 @@
-"""Contours: thinned truth, and a tolerance for where a line runs."""
+"""Contours: thinned references, and a tolerance for the position of lines."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def test_reach_is_that_of_a_loop(seed, radius):
 
 
 def shifted(by, rows=1, **arguments):
-    """A detector that draws a rater's line `by` pixels lower, at a diagonal of 50."""
+    """Return a detector that marks a rater's line `by` pixels lower, at a diagonal of 50."""
     truth, scores = np.zeros((2, 30, 40))
     truth[10 : 10 + rows, 5:35] = scores[10 + by, 5:35] = 1
     return counted({"scores": {"edge": scores}, "masks": {"ann": truth}}, skew=(0.01, 0.1), levels=2, **arguments)
@@ -39,4 +39,4 @@ def test_a_line_within_reach_is_found_and_is_no_false_alarm():
 
 def test_thinned_truths_are_what_is_found():
     assert shifted(1, rows=3, thin=False).tpr[0, 0, 0] == pytest.approx(1 / 3)
-    assert shifted(1, rows=3, thin=True).tpr[0, 0, 0] > 0.9  # thinning bends a line at its ends
+    assert shifted(1, rows=3, thin=True).tpr[0, 0, 0] > 0.9  # thinning bends the ends of lines

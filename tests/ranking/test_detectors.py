@@ -1,4 +1,4 @@
-"""Detectors on pixels under each truth: curves counted image by image, areas, correlations, bounds."""
+"""Pixel detectors with each reference: curves counted image by image, areas, correlations, bounds."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ SKEW = (0.1, 0.5)
 
 
 def pooled(images, truth):
-    """Scores and truth of all pixels that count, one after the other."""
+    """Return the scores and truth of all pixels that count, in order."""
     scores, positive = [], []
     for image in images:
         kept = ~image["ignore"]
@@ -255,7 +255,7 @@ def test_the_method_without_outliers_wants_those_of_the_study():
     truths = [np.mean([mask for name, mask in each["masks"].items() if name != "r1"], axis=0) >= 0.5 for each in images]
     given = [{**each, "truths": {"others": truth}} for each, truth in zip(images, truths, strict=True)]
     np.testing.assert_array_equal(result.area[-1], counted(*given, methods=()).area[-1])
-    assert counted(images[0], methods=("excl-0.5",)).truths[-1] == "excl-0.5"  # one image is the whole study
+    assert counted(images[0], methods=("excl-0.5",)).truths[-1] == "excl-0.5"  # the study has one image
 
 
 def test_raters_without_names_are_no_truths():

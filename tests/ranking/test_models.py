@@ -1,4 +1,4 @@
-"""Models ranked by mAP under each rater and under consensus."""
+"""Models ranked by mAP for each rater and for the consensus."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ WIDE = {"wide": (of("w", 10), [0.9])}
 
 
 def of_places(starts):
-    """Rater -> where their boxes begin."""
+    """Return rater -> start of the boxes."""
     rows = [
         {"image": 1, "rater": name, "category": "cat", "box": [x, 0, 9, 9]} for name in starts for x in starts[name]
     ]
@@ -40,8 +40,8 @@ def test_by_hand():
     assert rankings.values.tolist() == [[1, 0.5, 1], [0.5, 1, 1], [1, 1, 1]]
     assert rankings.ranks.tolist() == [[1.5, 3, 1.5], [3, 1.5, 1.5], [2, 2, 2]]
     assert rankings.times_best.tolist() == [2, 2, 3]
-    assert rankings.best_changes == 0  # middle is among the best of all
-    assert np.isnan(rankings.tau[0, 2])  # all tie under the quorum
+    assert rankings.best_changes == 0  # middle is always among the best
+    assert np.isnan(rankings.tau[0, 2])  # all tie for the quorum
     assert result.to_pandas().columns.tolist() == ["truth", "model", "map", "rank"]
     assert result.unknown_classes.tolist() == [0, 0, 0]
     emu = {"wide": (of("w", 10, 6, category="emu"), [0.9, 0.8])}
@@ -49,7 +49,7 @@ def test_by_hand():
 
 
 def test_consensus_at_several_quorums():
-    # a box of all three raters, one of two, one of a single rater: the higher the quorum, the fewer are to be found
+    # a box of all three raters, one of two, one of one rater: a higher quorum leaves fewer to find
     table = of_places({"ann": [0, 100, 200], "bob": [0, 100], "cid": [0]})
     result = agreement(table, bootstrap=0)
     consensus = {f"quorum {q}": instance_consensus(result, quorum=q / 3).annotations for q in (1, 2, 3)}
@@ -62,7 +62,7 @@ def test_consensus_at_several_quorums():
     np.testing.assert_allclose(ranking.values[:3], ranking.values[3:])  # each quorum finds what one rater annotated
     # careful: precision 1 up to a third of recall, 34 of 101 points; eager: right first under ann, last under cid
     np.testing.assert_allclose(ranking.values[:3], [[34 / 101, 1], [51 / 101, 2 / 3], [1, 1 / 3]])
-    assert ranking.best_changes == pytest.approx(8 / 15)  # two truths of six against four
+    assert ranking.best_changes == pytest.approx(8 / 15)  # two truths of six vs. four
 
 
 def test_each_column_is_map_of_predictions(lvis):
@@ -74,7 +74,7 @@ def test_each_column_is_map_of_predictions(lvis):
     for column, (predicted, scores) in enumerate(models.values()):
         expected = map_of_predictions(part, predicted, scores, thresholds=(0.5, 0.7)).by_rater
         np.testing.assert_array_equal(result.by_threshold[:, :2, column], expected)
-    # the same annotations rank the same, under any name
+    # the same annotations rank equally, under any name
     np.testing.assert_allclose(result.by_threshold[:, 2], result.by_threshold[:, 0])
     assert result.ranking.ranks[:2].tolist() == [[1, 2], [2, 1]]
 

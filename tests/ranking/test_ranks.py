@@ -1,4 +1,4 @@
-"""Rankings under several truths: ranks, tau, concordance, and how often the best changes."""
+"""Rankings with several references: ranks, tau, concordance, and how often the best changes."""
 
 from itertools import permutations
 
@@ -71,7 +71,7 @@ def test_tau_is_that_of_a_loop_over_pairs(table):
 
 
 def naive_gap(first, second):
-    """The definition for ranks without ties: cumulate one list's ranks in the other's order, against 1 + 2 + ..."""
+    """Apply the definition for ranks without ties: cumulated ranks of one list in the other's order vs. 1 + 2 + ..."""
     total, identity, largest = 0, 0, 0
     for index in range(1, len(first) + 1):
         total += second[list(first).index(index)]

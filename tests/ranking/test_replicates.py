@@ -1,4 +1,4 @@
-"""Bootstrap replicates over images of the areas and ranks of detectors."""
+"""Bootstrap replicates over images, of areas and ranks of detectors."""
 
 from dataclasses import replace
 
@@ -15,14 +15,14 @@ from tests.ranking.images import counted, random_images
 HALF = (0.5, 0.5)
 
 PRECISE = {"scores": {"net": [[0.9, 0.1]], "edge": [[0.1, 0.9]]}, "masks": {"ann": [[1, 0]]}}
-"""An image where the net is right and the edge detector wrong."""
+"""Image in which the net is right and the edge detector wrong."""
 
 REVERSED = {"scores": {"net": [[0.1, 0.9]], "edge": [[0.9, 0.1]]}, "masks": {"ann": [[1, 0]]}}
-"""The other way around."""
+"""The opposite."""
 
 
 def drawn_again(images, bootstrap, seed=0, **arguments):
-    """(B, T, S) areas, every replicate counted anew from the images drawn."""
+    """Return (B, T, S) areas, with every replicate counted again from the drawn images."""
     truths = counted(*images, **arguments).truths.tolist()
     areas = []
     for row in np.concatenate(list(draws(len(images), bootstrap, seed))).astype(int):
@@ -111,7 +111,7 @@ def test_the_mean_over_classes_is_drawn_with_all_classes():
     np.testing.assert_allclose(joint.replicates, (drawn[0] + drawn[1]) / 2, atol=1e-7)
     np.testing.assert_allclose(joint.interval[0, 0], expanded(joint.replicates[:, 0, 0], 8))
     assert {"value_low", "value_high", "rank_low", "rank_high", "best_share"} <= {*joint.to_pandas()}
-    # by hand: right in one class where it is wrong in the other, so that all tie whatever is drawn
+    # by hand: right in one class and wrong in the other, so that all tie in any draw
     road, car = (counted(*[image] * 8, skew=HALF, bootstrap=9) for image in (PRECISE, REVERSED))
     tied = rank_over_classes({"road": road, "car": car})
     np.testing.assert_allclose(tied.replicates, (2 - np.log(2)) / 2)

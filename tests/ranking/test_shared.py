@@ -1,4 +1,4 @@
-"""Which truths share a ranking: Table IV of Lampert et al., and by hand."""
+"""References that share a ranking: Table IV of Lampert et al., and by hand."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from kalos_core.ranking import Rankings, shared_rankings
 
 
 def from_orders(orders, systems):
-    """Rankings whose values put the systems in those orders, by truth."""
+    """Return rankings with the systems in those orders, by reference."""
     values = [[-order.index(system) for system in systems] for order in orders.values()]
     return Rankings("area", np.array(list(orders), object), np.array(systems, object), np.array(values, float))
 

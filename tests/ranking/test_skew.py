@@ -1,4 +1,4 @@
-"""Precision averaged over skew: the integral, its limits, and the area under it."""
+"""Precision averaged over skew: the integral, its limits, and the area under the curve."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ rates = st.floats(1e-6, 1)
 
 
 def integral(tpr, fpr, skew):
-    """Eq. 7 as it stands, by numerical integration."""
+    """Compute Eq. 7 by numerical integration."""
     low, high = skew
     whole = quad(lambda p: p * tpr / (p * tpr + (1 - p) * fpr), low, high, epsabs=0, epsrel=1e-12, limit=200)[0]
     return whole / (high - low)
@@ -53,7 +53,7 @@ def test_at_one_skew_it_is_precision_as_scikit_learn_has_it():
 
 
 def naive_area(tpr, fpr, skew):
-    """Segment by segment from (0, 0), by numerical integration of the integral."""
+    """Integrate numerically segment by segment from (0, 0)."""
     area, before = 0.0, np.zeros(2)
     for point in np.column_stack([tpr, fpr]):
         step, start = point - before, before

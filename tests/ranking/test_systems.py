@@ -1,4 +1,4 @@
-"""Systems under the truth of each rater and of the majority."""
+"""Systems with the truth of each rater and of the majority."""
 
 import math
 
@@ -25,7 +25,7 @@ def truths(decisions, names=("ann", "bob")):
 
 
 def marked(*concepts):
-    """(1, 4, 3) decisions of a truth: the images of each concept in turn."""
+    """Return (1, 4, 3) decisions of a truth from the images of each concept."""
     return np.array([[[image in images for images in concepts] for image in IMAGES]], int)
 
 
@@ -34,7 +34,7 @@ def scores(values, systems=("net", "svm")):
 
 
 class Given(list):
-    """Draws (B, I) that are given."""
+    """Given draws (B, I)."""
 
     def __init__(self, times):
         super().__init__([times])
@@ -64,7 +64,7 @@ def test_by_hand():
     # ann: cat in a and b. net scores a b c d = .9 .8 .2 .1 (AUC 1), svm .9 .1 .2 .8: 2 of 4 pairs in order (AUC 1/2)
     values = np.zeros((2, 4, 3))
     values[:, :, 0] = [[0.9, 0.8, 0.2, 0.1], [0.9, 0.1, 0.2, 0.8]]
-    # bob: cat in a and d, for whom svm is right
+    # bob: cat in a and d, on which svm is right
     result = rank_systems(scores(values), truths(np.concatenate([marked("ab", "", ""), marked("ad", "", "")])))
     assert result.rankings["AUC"].values.tolist() == [[1, 0.5], [0.5, 1]]
     assert result.rankings["EER"].values.tolist() == [[0, 0.5], [0.5, 0]]
@@ -80,13 +80,13 @@ def test_by_hand():
 def test_ontology_score_by_hand():
     values = np.zeros((2, 4, 3))
     values[0, :, 0] = 0.9  # net says cat everywhere
-    values[1, :, 1] = 0.5  # svm says dog everywhere, just sure enough
+    values[1, :, 1] = 0.5  # svm says dog everywhere, with just enough confidence
     given = scores(values), truths(marked("ab", "", "cd"), ["ann"])
     result = rank_systems(*given, tree=TREE)
     assert result.ontology[0].tolist() == [[1, 1, 0, 0], [0.5, 0.5, 0, 0]]
     assert result.rankings["ontology score"].values.tolist() == [[0.5, 0.25]]
     assert rank_systems(*given, tree=TREE, decision=0.6).rankings["ontology score"].values.tolist() == [[0.5, 0.0]]
-    # without weight on oak, only the false cat counts in the images of an oak
+    # without weight on oak, only the false cat counts in images of an oak
     assert rank_systems(*given, tree=TREE, weights=[1, 1, 0]).ontology[0, 0].tolist() == [1, 1, 0, 0]
 
 
@@ -126,7 +126,7 @@ ANSWERED = table_of(ANSWERS, groups=None)
 def test_from_labels():
     result = ConceptTruths.from_labels(ANSWERED)
     assert result.truths.tolist() == ["ann", "bob", "eve", "joe", "majority"]
-    # cat has three of four on a; dog two of four, a tie; on b ann alone answers
+    # cat has three of four on a; dog two of four, a tie; on b only ann answers
     assert result.decisions[-1].tolist() == [[1, NOT_ASSIGNED], [0, 1]]
     assert result.decisions[1, 1].tolist() == [NOT_ASSIGNED, NOT_ASSIGNED]
     group = table_of({"ann": ["cat"], "bob": ["dog"], "eve": ["cat"]}, concepts=["cat", "dog", "owl"])
@@ -134,7 +134,7 @@ def test_from_labels():
 
 
 def test_replicates_by_hand():
-    # one concept, in a alone: a draw that has a once and others twice is as if it had seen only these
+    # one concept, in a only: a draw with a once and others twice counts only these
     values, truth = (
         np.array([[[0.5], [0.9], [0.5], [0.1]], [[0.9], [0.9], [0.1], [0.1]]]),
         np.array([[[1], [0], [0], [0]]]),
@@ -183,7 +183,7 @@ def test_intervals_of_areas_are_as_wide_as_the_rarer_answer_is_rare(random_study
     assert result.deciding_images.tolist() == [100, 10]
     for measure, best in (("AUC", 1), ("EER", 0)):
         found, replicates = result.rankings[measure], result.replicates[measure][:, :, 0]
-        away = abs(best - replicates)  # Student's t on its logarithm
+        away = abs(best - replicates)  # Student's t on the logarithm
         error = np.log(away).std(axis=0) * np.sqrt(np.array([100, 10]) / [99, 9]) * stats.t.ppf(0.975, [99, 9])
         ends = abs(best - found.values) * np.exp(np.stack([-error, error], axis=1))
         np.testing.assert_allclose(np.sort(abs(best - found.interval[:, 0]), axis=1), ends, rtol=1e-6)

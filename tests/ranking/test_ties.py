@@ -1,4 +1,4 @@
-"""Quantities that are equal in exact arithmetic rank as equal, whatever the order: against fractions."""
+"""Quantities that are equal in exact arithmetic have equal ranks in any order: vs. fractions."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -16,7 +16,7 @@ TREE = {"c0": "animal", "c1": "animal", "c2": "plant", "c3": "plant"}
 
 
 def exact_ranks(values, less_is_better=False):
-    """Mean ranks of fractions, by counting who is better and who is equal."""
+    """Compute mean ranks of fractions by counting better and equal ones."""
     signed = values if less_is_better else [-value for value in values]
     return [
         sum(other < own for other in signed) + Fraction(sum(other == own for other in signed) + 1, 2) for own in signed
@@ -29,7 +29,7 @@ def exact_auc(scores, truth):
 
 
 def exact_eer(scores, truth):
-    """Along the curve of fractions, where false alarms are as many as misses."""
+    """Find the point on the curve, in fractions, where false alarms equal misses."""
     points = [(Fraction(0), Fraction(1))]  # false alarms, misses
     for least in sorted(set(scores), reverse=True):
         above = scores >= least
@@ -43,7 +43,7 @@ def exact_eer(scores, truth):
 
 
 def exact_ontology(scores, truth):
-    """The mean over images of 1 - mean cost of the concepts that are true or named."""
+    """Compute the mean over images of 1 - mean cost of the concepts that are true or named."""
     names = list(TREE)[: scores.shape[1]]
     apart = [[len({a, TREE[a]} ^ {b, TREE[b]}) for b in names] for a in names]
     longest = max(map(max, apart)) or 1
@@ -64,7 +64,7 @@ def studies(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     scores = rng.integers(1, draw(st.integers(3, 9)), (systems, images, concepts)) / 8
     truth = rng.random((images, concepts)) < 0.5
-    truth[0], truth[1] = True, False  # every concept is in some of the images and not in others
+    truth[0], truth[1] = True, False  # every concept is in some of the images, but not in all
     return scores, truth
 
 
@@ -107,7 +107,7 @@ def test_the_order_of_concepts_decides_nothing_under_weights_that_are_no_whole_n
 
 
 def exact_map(hits, truths):
-    """The mean over classes of AP from lists of hits, as COCO reads it at 101 recall points, with exact precision."""
+    """Compute the mean AP over classes from lists of hits at COCO's 101 recall points, with exact precision."""
     sums = Fraction(0)
     for flags, positives in zip(hits, truths, strict=True):
         found = [(Fraction(sum(flags[:n]), n), sum(flags[:n]) / positives) for n in range(1, len(flags) + 1)]
@@ -118,18 +118,18 @@ def exact_map(hits, truths):
 
 @st.composite
 def model_cases(draw):
-    """Hits of each model and class, and how many annotations each class has."""
+    """Draw hits of each model and class, and the number of annotations of each class."""
     truths = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     flags = st.lists(st.booleans(), max_size=7)
     models = draw(st.integers(2, 4))
     hits = [[draw(flags) for _ in truths] for _ in range(models)]
-    # of an order and its reverse means are often equal
+    # means of an order and its reverse are often equal
     hits += [hits[0][::-1]] if len(set(truths)) == 1 else []
     return [[row[: _until(row, p)] for row, p in zip(of_model, truths, strict=True)] for of_model in hits], truths
 
 
 def _until(row, positives):
-    """Positions before one hit too many."""
+    """Return the positions before the first hit too many."""
     return next((n for n in range(len(row)) if sum(row[: n + 1]) > positives), len(row))
 
 
@@ -143,7 +143,7 @@ def of_boxes(rater, boxes, names):
 
 
 def models_of(hits, truths, names):
-    """Detections in order of confidence: each hit on an annotation of its own, all else in the void."""
+    """Return detections in order of confidence: each hit is on its own annotation, all others are on background."""
     found = {}
     for number, of_model in enumerate(hits):
         boxes = [[20 * sum(row[:n]) if hit else 5000 + 20 * n for n, hit in enumerate(row)] for row in of_model]

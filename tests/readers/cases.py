@@ -1,4 +1,4 @@
-"""Small files, and the annotations or the refusal that a reader has to make of each.
+"""Small files, and the annotations or the error that a reader must return for each.
 
 A case is ``(content, expected)``, or ``(content, options, expected)`` with options of the reader. `differing` reads
 every case of a table; a test asserts that it returns an empty list.
@@ -24,7 +24,7 @@ from kalos_core import Annotations, InputError, KalosWarning, LabelTable
 
 @dataclass(frozen=True)
 class Warned:
-    """Read as these lines, with a warning that has these words."""
+    """Read as these lines, with a warning that contains these words."""
 
     words: str
     lines: list[str]
@@ -32,13 +32,13 @@ class Warned:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Refused in these words; with ``on_invalid="skip"`` one annotation is left out, in the same words."""
+    """Refused with these words; with ``on_invalid="skip"``, one annotation is left out with the same words."""
 
     words: str
 
 
 Expected = list[str] | str | Warned | LeftOut
-"""`lines` of what is read without a warning, words of a refusal, or one of the classes above."""
+"""`lines` of a result without warnings, words of an error, or one of the classes above."""
 
 
 def write(folder: Path, content: Any, name: str = "") -> Path:
@@ -52,7 +52,7 @@ def write(folder: Path, content: Any, name: str = "") -> Path:
 
 
 def as_bytes(content: Any, ending: str = "") -> bytes:
-    """Bytes, text, an image from an array, or anything else as JSON."""
+    """Return bytes, text, an image from an array, or anything else as JSON."""
     if isinstance(content, bytes):
         return content
     if isinstance(content, np.ndarray):
@@ -63,9 +63,9 @@ def as_bytes(content: Any, ending: str = "") -> bytes:
 
 
 def lines(table: Annotations) -> list[str]:
-    """Describe a table, a line an image: "id=file 20x10 assigned raters: rater class shape; ...".
+    """Describe a table, one line per image: "id=file 20x10 assigned raters: rater class shape; ...".
 
-    The file is left out where it is the id. A box is left out where it is the bounds of another shape.
+    The file is left out if it equals the id. A box is left out if it is the bounding box of another shape.
     """
     found = []
     for image, key in enumerate(table.images.tolist()):
@@ -81,7 +81,7 @@ def lines(table: Annotations) -> list[str]:
 
 
 def shapes(table: Annotations, row: int) -> list[str]:
-    """Each shape of an annotation in a word and its coordinates."""
+    """Return each shape of an annotation as a word and its coordinates."""
     found, bounds = [], []
     for kind, column in table.shapes.items():
         if kind == "box" or column.absent()[row]:
@@ -111,16 +111,16 @@ def shapes(table: Annotations, row: int) -> list[str]:
 
 
 def contents(table: Annotations, digits: int | None = None) -> dict[str, str]:
-    """Every column of a table and of its crowd regions as text; corners of boxes rounded to so many digits."""
+    """Return every column of a table and of its crowd regions as text; corners of boxes rounded to `digits`."""
     found = {}
     for field in fields(table):
         value = getattr(table, field.name)
         if field.name == "account":
-            continue  # of the file or the block that was read
+            continue  # properties of the file or block
         if field.name == "shapes":
             for kind, column in value.items():
                 if column.absent().all():
-                    continue  # a part of a table may have none of a kind
+                    continue  # a part of a table may lack a kind
                 for name, values in [(part.name, getattr(column, part.name)) for part in fields(column)]:
                     if isinstance(values, np.ndarray):
                         rounded = values.round(digits) + 0.0 if name == "corners" and digits is not None else values
@@ -133,7 +133,7 @@ def contents(table: Annotations, digits: int | None = None) -> dict[str, str]:
 
 
 def label_lines(table: LabelTable) -> list[str]:
-    """Describe a table of labels, a line an item: "item: rater label label, rater label"."""
+    """Describe a table of labels, one line per item: "item: rater label label, rater label"."""
     frame = table.to_pandas()
     found = {str(item): dict[str, list[str]]() for item in table.items}
     for item, rater, label in zip(frame["item"], frame["rater"], frame["label"], strict=True):
@@ -148,7 +148,7 @@ def number(value: float) -> str:
 
 
 def outcome(read: Callable[..., Any], source: Any, show: Callable[[Any], Any] = lines, **options: Any) -> Any:
-    """What is read, as `show` describes it, and the warnings; or the words of the refusal."""
+    """Return the result as described by `show`, and the warnings; or the words of the error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -157,7 +157,7 @@ def outcome(read: Callable[..., Any], source: Any, show: Callable[[Any], Any] = 
             return str(error)
     for warning in caught:
         assert warning.category is KalosWarning, warning
-        assert Path(__file__).parents[1] in Path(warning.filename).parents, warning  # the line of whoever called
+        assert Path(__file__).parents[1] in Path(warning.filename).parents, warning  # the line of the caller
     return show(table), [str(warning.message) for warning in caught]
 
 
@@ -168,20 +168,20 @@ def differing(
     name: str = "",
     show: Callable[[Any], list[str]] = lines,
 ) -> list[str]:
-    """Return what a reader makes of each case where that is not what is expected.
+    """Return the results of a reader that differ from the expected ones.
 
     Parameters
     ----------
     read : callable
         ``read(path, **options)``; without a folder ``read(content, **options)``.
     folder : path or None
-        Where the files are written, each case in a folder of its own.
+        Folder for the files, with a subfolder for each case.
     cases : mapping name -> case, or iterable of cases
-        As the module says; without a name, a case is called by its number and what is expected.
+        As described above; a case without a name is identified by its number and the expected result.
     name : str
-        Name of the file that the contents are of; without one, contents are files by their paths.
+        Name of the file for the contents; without one, contents are files by their paths.
     show : callable
-        Describes what is read.
+        Describes the result.
     """
     found = []
     named = cases if isinstance(cases, Mapping) else {f"{place}: {case[-1]}": case for place, case in enumerate(cases)}

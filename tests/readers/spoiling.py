@@ -1,4 +1,4 @@
-"""Files that were right and are no longer: values replaced, fields removed, records repeated, anywhere in them."""
+"""Valid files made invalid: values replaced, fields removed, records repeated, anywhere in them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ words = st.sampled_from(["", " ", "nan", "inf", "-1", "0", "1e308", "1e999", "an
 def spoiled(
     draw: st.DrawFn, content: Any, values: st.SearchStrategy[Any] = junk | near, least: int = 0, most: int = 4
 ) -> Any:
-    """Parsed JSON, or any lists and dictionaries in each other, with some changes, at any depth."""
+    """Draw parsed JSON, or any nested lists and dictionaries, with some changes at any depth."""
     content = copy.deepcopy(content)
     for _ in range(draw(st.integers(least, most))):
         place = content
@@ -57,7 +57,7 @@ def spoiled(
 
 @st.composite
 def spoiled_xml(draw: st.DrawFn, text: str) -> bytes:
-    """XML with up to four changes, or cut off somewhere."""
+    """Draw XML with up to four changes, or truncated."""
     root = ElementTree.fromstring(text)
     for _ in range(draw(st.integers(0, 4))):
         element = draw(st.sampled_from(list(root.iter())))
@@ -78,7 +78,7 @@ def spoiled_xml(draw: st.DrawFn, text: str) -> bytes:
 
 @st.composite
 def spoiled_lines(draw: st.DrawFn, text: str) -> str:
-    """A table of comma-separated cells with up to four changes."""
+    """Draw a table of comma-separated cells with up to four changes."""
     rows = [line.split(",") for line in text.splitlines()]
     for _ in range(draw(st.integers(0, 4))):
         row = draw(st.sampled_from(rows)) if rows else []
@@ -96,7 +96,7 @@ def spoiled_lines(draw: st.DrawFn, text: str) -> str:
 
 @st.composite
 def spoiled_bytes(draw: st.DrawFn, data: bytes) -> bytes:
-    """Bytes with up to four changes: cut off, replaced, put in, taken out or said twice."""
+    """Draw bytes with up to four changes: truncated, replaced, inserted, removed or repeated."""
     for _ in range(draw(st.integers(0, 4))):
         start, end = sorted(draw(st.integers(0, len(data))) for _ in range(2))
         change = draw(st.integers(0, 4))

@@ -1,4 +1,4 @@
-"""Tables of boxes of any program."""
+"""Tables of boxes from any program."""
 
 import sys
 
@@ -20,14 +20,14 @@ TENSORFLOW = """filename,width,height,class,xmin,ymin,xmax,ymax,annotator
 a.jpg,800,600,raccoon,81,88,522,408,ann
 a.jpg,800,600,raccoon,80,90,520,410,bob
 """
-"""What xml_to_csv.py of the TensorFlow Object Detection tutorial writes, with a column of raters."""
+"""Output of xml_to_csv.py from the TensorFlow Object Detection tutorial, with a column of raters."""
 
 
 NUCLS = """,raw_classification,main_classification,super_classification,type,xmin,ymin,xmax,ymax,coords_x,coords_y,fovname,participant
 0,tumor,tumor,tumor_any,rectangle,10,20,30,40,"10,30,30,10,10","20,20,40,40,20",fov1,NP.1
 1,fibroblast,tumor,tumor_any,rectangle,10,20,30,40,"10,30,30,10,10","20,20,40,40,20",fov1,NP.2
 """  # noqa: E501
-"""What the NuCLS data set has, reduced."""
+"""Part of the NuCLS data set."""
 
 DOTA = "image,rater,label,{}\na,ann,ship,{}\na,bob,ship,{}\n"
 IN_TURN, BY_AXIS = "x1,y1,x2,y2,x3,y3,x4,y4", "x1,x2,x3,x4,y1,y2,y3,y4"
@@ -35,15 +35,15 @@ QUADRILATERALS = {
     IN_TURN: ("10,10,50,12,49,32,9,30", "10,10,50,12,49,80,9,78"),
     BY_AXIS: ("10,50,49,9,10,12,32,30", "10,50,49,9,10,12,80,78"),
 }
-"""Ships of 815 and 2735 pixels, one within the other: IoU .298, by their outer boxes 1/3."""
+"""Ships of 815 and 2735 pixels, one within the other: IoU .298, for their bounding boxes 1/3."""
 
 TURNED = "image,rater,label,cx,cy,w,h,theta\na,ann,c,40,40,60,10,0\na,bob,c,40,40,60,10,{}\n"
-"""60 x 10 pixels, the second turned about the centre: IoU 100 / 1100 at 90 degrees."""
+"""60 x 10 pixels, the second rotated about the centre: IoU 100 / 1100 at 90 degrees."""
 
 BESIDE = f"image,rater,label,x,y,w,h,{IN_TURN}\na,ann,c,{{}}\na,bob,c,{{}}\n"
 SQUARE, DIAMOND = "0,0,8,8,,,,,,,,", ",,,,4,0,8,4,4,8,0,4"
 UPRIGHT_AND_TURNED = [(SQUARE, ",,,,0,0,8,0,8,8,0,8"), (SQUARE, DIAMOND.replace("4,0,8", "4,1,8")), (SQUARE, DIAMOND)]
-"""A square of 64 pixels as a box and as an outline: IoU 1, beside a diamond in it: 28 of 64, and 32 of 64."""
+"""A square of 64 pixels as a box and as an outline: IoU 1; and a diamond in it: 28 of 64, and 32 of 64."""
 
 HEADER = "image,rater,category,x_min,y_min,x_max,y_max\n"
 TABLE = HEADER + "a,ann,cat,10,20,40,60\na,bob,cat,11,20,40,60\nb,ann,cat,1,2,3,4\n"
@@ -52,7 +52,7 @@ ONE = "a ? ann: ann cat box {} {} {} {}".format
 
 
 def of_table(of_b="ann bob", more=()):
-    """What `TABLE` holds, by whom is assigned to its second image."""
+    """Return the content of `TABLE`, by the raters assigned to its second image."""
     return ["a ? ann bob: ann cat box 10 20 30 40; bob cat box 11 20 29 40", f"b ? {of_b}: ann cat box 1 2 2 2", *more]
 
 

@@ -1,4 +1,4 @@
-"""Segmentations of BSDS500: MATLAB files as the data set has them, a cell of structures."""
+"""Segmentations of BSDS500: MATLAB files as in the data set, a cell of structures."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def cells_of(*entries):
 
 
 def regions(*labels):
-    """groundTruth{k}.Segmentation (uint16) and .Boundaries (logical), as README of BSDS500 describes them."""
+    """Return groundTruth{k}.Segmentation (uint16) and .Boundaries (logical), as in the README of BSDS500."""
     edges = [np.diff(each, axis=1, prepend=each[:, :1]) != 0 for each in labels]
     return cells_of(*({"Segmentation": a, "Boundaries": b} for a, b in zip(labels, edges, strict=True)))
 

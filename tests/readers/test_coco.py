@@ -1,4 +1,4 @@
-"""COCO files of several raters: what is read from a mapping, a file or a stream of it, and what is refused."""
+"""COCO files of several raters: results from a mapping, a file or a stream, and errors."""
 
 import json
 
@@ -15,7 +15,7 @@ from tests.readers.spoiling import spoiled
 
 
 def document(**changes):
-    """A file that is right: two images, two raters, two annotations."""
+    """Return a valid file: two images, two raters, two annotations."""
     image = {"width": 20, "height": 10}
     box, ring = {"bbox": [0, 0, 8, 4]}, {"segmentation": [[0, 0, 8, 0, 8, 4]]}
     first = {"id": 1, "image_id": 7, "category_id": 1, "rater_id": "ann", **box, **ring}
@@ -32,7 +32,7 @@ def document(**changes):
 
 
 def changed(key, row=0, /, **changes):
-    """The same file, a record of it changed; None takes a field out."""
+    """Return the same file with one record changed; None removes a field."""
     content = document()
     record = content[key][row] | changes
     content[key][row] = {name: value for name, value in record.items() if value is not None}
@@ -48,7 +48,7 @@ def with_image(**changes):
 
 
 def with_all(key, *places, **changes):
-    """The same file, the same change (a value, or one each) in all records."""
+    """Return the same file with the same change (one value, or one each) in all records."""
     content = document()
     for row, record in enumerate(content[key]):
         for name in places:
@@ -62,7 +62,7 @@ def with_category(**category):
 
 
 def small(*marks, joints=None, raters=("ann", "bob"), info=None, **image):
-    """An image of 4 x 3 pixels with annotations of the first rater."""
+    """Return an image of 4 x 3 pixels with annotations of the first rater."""
     category = {"id": 1, "name": "cat"} | ({"keypoints": joints} if joints else {})
     return {
         "info": info or {},
@@ -293,7 +293,7 @@ def test_the_rater_in_a_field_that_is_named(tmp_path):
 
 
 def of_one_rater(image_id, box, *names, **image):
-    """A file of one image and one box, of the class that is named first."""
+    """Return a file with one image and one box, of the first class named."""
     return {
         "images": [{"id": image_id, "file_name": "a.png", "width": 9, "height": 9} | image],
         "categories": [{"id": number, "name": name} for number, name in enumerate(names)],
@@ -302,7 +302,7 @@ def of_one_rater(image_id, box, *names, **image):
 
 
 def test_one_file_a_rater_is_joined_by_names(tmp_path):
-    """Ids of images and classes are those of each file; ann alone has the second image."""
+    """Ids of images and classes are local to each file; only ann has the second image."""
     ann, bob = of_one_rater(1, [0, 0, 2, 2], "cat", "dog"), of_one_rater(7, [0, 0, 2, 1], "dog", "cat")
     ann["images"].append({"id": 2, "file_name": "b.png"})
     folder = write(tmp_path, {"ann.json": ann, "bob.json": bob})
@@ -373,7 +373,7 @@ def test_persons_and_sessions(tmp_path):
     annotations = read_coco(content)
     assert (annotations.person.tolist(), annotations.session.tolist()) == (["ann", "ann", "bob"], ["1", "2", "a"])
     assert annotations.assigned_categories.tolist() == [[True], [True], [False]]
-    # written as the authors' code has them
+    # as written by the authors' code
     content = json.loads(write_coco(annotations, tmp_path / "labels.json").read_text())
     assert content["images"][0]["rater_list"] == {"ann": ["1", "2"], "bob": ["a"]}
     assert (content["annotations"][0]["rater_id"], content["annotations"][0]["session_id"]) == ("ann", "2")
@@ -397,7 +397,7 @@ def test_a_name_that_is_also_a_session(tmp_path):
         assert differing(read, tmp_path, [(content, words)], "labels.json") == []
 
 
-# ---- LVIS: classes of which not every object was marked
+# ---- LVIS: classes that are not annotated exhaustively
 
 
 def test_classes_that_are_not_exhaustive_are_excluded_on_request():
@@ -405,12 +405,12 @@ def test_classes_that_are_not_exhaustive_are_excluded_on_request():
     assert len(read_coco(content).excluded) == 0
     annotations = read_coco(content, not_exhaustive="exclude")
     assert annotations.excluded.tolist() == [[0, 0, 0], [0, 1, 0]]
-    # bob is not assigned to every cat: that he annotated none says nothing
+    # bob is not assigned to every cat, so the absence of his annotation has no meaning
     assert np.isnan(agreement(annotations, bootstrap=0).image_alpha).all()
     assert agreement(read_coco(content), bootstrap=0).image_alpha[0] <= 0
 
 
-# ---- whatever comes: a table or an InputError, never anything else
+# ---- any input gives a table or an InputError, nothing else
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
@@ -426,7 +426,7 @@ def test_a_spoiled_file_is_read_or_refused(tmp_path, content, category_field, al
         annotations = read_coco(content, category_field=category_field, aliases=aliases, assigned=assigned)
     except InputError:
         return
-    for use in (agreement, variations):  # what was read can be worked with
+    for use in (agreement, variations):  # the result is usable
         if len(annotations.raters) < 2:
             with pytest.raises(InputError, match="at least two raters"):
                 use(annotations)

@@ -1,4 +1,4 @@
-"""COCO straight from JSON, a field at a time: the same table, and the same words, as of a mapping."""
+"""COCO parsed directly from JSON, a field at a time: same tables and messages as from a mapping."""
 
 import json
 
@@ -16,7 +16,7 @@ RINGS = [[[0, 0, 8, 0, 8, 4]], [[1, 1, 9, 1, 9, 5, 1, 5], [2.5, 2, 3, 2, 3, 4]],
 
 
 def with_shapes(*shapes, **more):
-    """A file with annotations of ann; `more` are fields of all."""
+    """Return a file with annotations of ann; `more` are fields of all."""
     annotations = [
         {"id": row, "image_id": 7, "category_id": 1, "rater_id": "ann", "segmentation": shape, **more}
         for row, shape in enumerate(shapes)
@@ -25,8 +25,8 @@ def with_shapes(*shapes, **more):
 
 
 def differs_as_a_file(text, folder, **options):
-    """Whether a file is read otherwise than its content as a mapping, to the bit."""
-    path = write(folder, text, "COCO data")  # as a mapping is called in messages
+    """Return whether reading a file differs from reading its content as a mapping, to the bit."""
+    path = write(folder, text, "COCO data")  # the name of mappings in messages
     return outcome(read_coco, path, contents, **options) != outcome(read_coco, json.loads(text), contents, **options)
 
 
@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
 
 
 def full_document():
-    """With everything that is read of an annotation: outlines of all sorts, crowds, sessions, texts."""
+    """Return a file with every field that is read: all kinds of outlines, crowds, sessions, texts."""
     content = with_shapes(*RINGS, {"size": [10, 20], "counts": [0, 8, 192]}, None)
     extra = [{"bbox": [0, 0, 4, 4]}, {"iscrowd": 1}, {"session_id": 2}, {"word": "kitty"}, {"bbox": [1, 1, 2, 2]}]
     for annotation, more in zip(content["annotations"], extra, strict=True):
@@ -52,9 +52,9 @@ def test_whatever_is_in_a_file(content, field, skip, folder):
 
 
 OUTLINES = [
-    [[True, True, True, True, True, True, True, True]],  # truth values are no numbers ...
+    [[True, True, True, True, True, True, True, True]],  # Booleans are not numbers ...
     [[0, 0, 1, 0, 1, 1]],  # ... but 0 and 1 are
-    [[True, 0.5, 3, 0, 1, 1]],  # as NumPy has it
+    [[True, 0.5, 3, 0, 1, 1]],  # as in NumPy
     *([ring] for ring in (["0", "0", "8", "0", "8", "4"], [0, 0, 8, 0, 8], [0, 0, 8, 0], [0, 0, 8, 0, 0, 0], [])),
     *([[0, 0, 8, 0, 8, last]] for last in (None, 10**400, 2e9, 2**64)),
     [[0, 0, 8, 0, 8, 4, 0, 0]],
@@ -67,11 +67,11 @@ SPACES = ["[]", "[ ]", "[ \n ]", "null", "  [\t[0, 0, 8, 0, 8, 4] ]", '{"size": 
 NUMBERS = ["-0", "-0.0", "0.1", "3.0000000000000004", "2.5e0", "25E-1", "1e-400", "1e400", "1" + 30 * "0", '"4"']
 PLACES = ("[[0, %s, 8, 0.5, 8, 4]]", "segmentation"), ("[%s, 1.5, 4, 4]", "bbox"), ("[1,2,3,4,%s]", "bbox")
 STRANGE = ['"note": NaN', '"note": "\\ud800"', '"area": 1e999', '"bbox": [0, 0, 1e999, 4]']
-"""What only Python's `json` reads: NaN, half a character, a number that is infinite."""
+"""JSON that only Python's `json` reads: NaN, a lone surrogate, an infinite number."""
 
 
 def with_text(text, field):
-    """A file that has some JSON in the second of its annotations, beside boxes of short numbers."""
+    """Return a file with some JSON in its second annotation, and boxes of short numbers."""
     content = with_shapes(*RINGS, bbox=[0.25, 0, 4, 4])
     content["annotations"][1][field] = "HERE"
     return json.dumps(content, indent=1).replace('"HERE"', text)
@@ -105,7 +105,7 @@ def test_numbers_that_cannot_be_read(tmp_path):
 
 def test_ids_beyond_64_bits_and_packed_with_a_byte_order_mark(folder):
     content = with_shapes(*RINGS)
-    content["annotations"][0]["id"], content["annotations"][1]["id"] = 2**70, 2**70 + 1  # one as floating-point numbers
+    content["annotations"][0]["id"], content["annotations"][1]["id"] = 2**70, 2**70 + 1  # equal as floats
     read = read_coco(write(folder, b"\xef\xbb\xbf" + json.dumps(content).encode(), "packed.json.gz"))
     assert read.id.tolist() == [2**70, 2**70 + 1, 2]
     assert lines(read) == lines(read_coco(with_shapes(*RINGS)))

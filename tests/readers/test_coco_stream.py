@@ -1,4 +1,4 @@
-"""A COCO file of any size: the same tables as `read_coco` reads, the same words, and never more than a block of it."""
+"""COCO files of any size: same tables and messages as `read_coco`, with only one block in memory."""
 
 import json
 import random
@@ -30,7 +30,7 @@ STEPS = [1 << 22, 700, 31]
 
 
 def several(images=7, seed=0, **info):
-    """A file of three raters, its annotations in no order, with texts that hold brackets and quotes."""
+    """Return a file of three raters, with annotations in any order and texts with brackets and quotes."""
     draw = random.Random(seed)
     annotations = [
         {
@@ -80,7 +80,7 @@ def test_each_block_is_that_part_of_the_whole(folder, monkeypatch):
 
 
 def test_by_hand(folder):
-    """Two images, three annotations: the one of the second image stands first."""
+    """Two images, three annotations; that of the second image comes first."""
     mark = {"category_id": 1, "bbox": [0, 0, 4, 2], "rater_id": "ann"}
     rows = [{"id": 5, "image_id": "b", "rater_id": "bob"}, {"id": 6, "image_id": "a"}, {"id": 7, "image_id": "b"}]
     content = {
@@ -215,10 +215,10 @@ def test_warnings_name_their_images(folder):
 
 @extended
 def test_no_more_than_a_block_is_held(folder, monkeypatch):
-    """Of ten times the file about as many bytes."""
+    """Ten times the file takes about as many bytes."""
     monkeypatch.setattr(scanning, "BYTES_AT_ONCE", 1 << 16)
     most = []
-    for images in (20, 100, 1000):  # what is imported at first and kept is not a block's
+    for images in (20, 100, 1000):  # initial imports do not belong to a block
         content = several(images)
         for annotation in content["annotations"]:
             annotation["segmentation"] *= 5

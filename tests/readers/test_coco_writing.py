@@ -1,4 +1,4 @@
-"""COCO files as they are written, and read again."""
+"""COCO files: written, and read again."""
 
 import json
 import stat
@@ -28,7 +28,7 @@ def assert_read_again(annotations, folder):
 
 @st.composite
 def rich_tables(draw):
-    """Small tables of every shape COCO holds, whose raters may be sessions."""
+    """Draw small tables of every shape that COCO supports, with raters that may be sessions."""
     images = draw(st.lists(st.sampled_from([3, 1, "a.jpg", "b", 10]), min_size=1, max_size=3, unique=True))
     raters = draw(st.permutations(["ann", "bob", "ann 2", "3"]))[: draw(st.integers(1, 4))]
     person = [draw(st.sampled_from(["ann", "bob"])) for _ in raters] if draw(st.booleans()) else None
@@ -72,7 +72,7 @@ def test_written_and_read_again_is_the_same_table(tmp_path, annotations):
 
 
 def test_what_comes_back_though_little_shows_it(tmp_path):
-    """Raters in another order or assigned nowhere, a polygon without area, limits of classes."""
+    """Raters in another order or assigned nowhere, a polygon without area, assignments to classes."""
     rows = [ROW | {"image": 1} | BOX, ROW | {"image": 1, "polygon": [[0, 0, 4, 0, 8, 0]]}]
     limits = {"ann": [], "bob": ["cat"]}
     table = Annotations.from_rows(
@@ -126,7 +126,7 @@ def test_what_a_coco_file_cannot_hold(tmp_path):
     both = Annotations.from_rows([ROW | {"polygon": [[0, 0, 4, 0, 4, 4]], "mask": PIXELS == 1}])
     with pytest.raises(InputError, match="a polygon or a mask of each annotation, got both for 1"):
         write_coco(both, tmp_path / "labels.json")
-    with pytest.raises(InputError, match=r"labels\.json: expected a folder to write into, got .*absent, which is none"):
+    with pytest.raises(InputError, match=r"labels\.json: expected a folder to write into, got .*absent, not one"):
         write_coco(read_coco(document()), tmp_path / "absent" / "labels.json")
     assert list(tmp_path.iterdir()) == []
 

@@ -25,7 +25,7 @@ def export(*marks, name="a/one.jpg", width="20", height="10", more=""):
 
 
 def of_ann(*marks, **changes):
-    """Files of two annotators, of whom bob annotated nothing."""
+    """Return files of two annotators; bob annotated nothing."""
     return {"ann.xml": export(*marks, **changes), "bob.xml": export()}
 
 
@@ -103,9 +103,9 @@ READ = {
     "a record of fewer points": (of_ann(*MANY, POINTS), LeftOut("(points): expected 3 points, as most of 'dog'")),
     "shapes": (of_ann(POLYGON, MASK, POINTS),
         [f"{ONE}ann dog polygon 0,0 8,0 8,4.5; ann cat mask at 16,8 011/110; ann dog keypoints 1,2 3.5,4"]),
-    # in the order in which they are declared
+    # in the order of declaration
     "skeletons": (of_ann(SKELETON, PARTLY), [f"{ONE}ann person keypoints 5.5,1 5,9; ann person keypoints - 5,9"]),
-    # in the order in which they come
+    # in the order of occurrence
     "joints that are not declared": (
         {"ann.xml": export(SKELETON).replace(META, ""), "bob.xml": export(HAND).replace(META, "")},
         [f"{ONE}ann person keypoints 5,9 5.5,1 -; bob person keypoints - - 1,1"]),

@@ -1,4 +1,4 @@
-"""DOTA's text files, a folder a rater."""
+"""DOTA's text files, one folder per rater."""
 
 from kalos_core.readers import read_dota
 from tests.readers.cases import LeftOut, Warned, differing

@@ -1,4 +1,4 @@
-"""Which format a file is of."""
+"""Detection of file formats."""
 
 import re
 from pathlib import Path

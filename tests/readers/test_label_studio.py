@@ -18,7 +18,7 @@ def result(kind, label="cat", **value):
 
 
 def pack(values, lengths=(3, 4, 8, 16)):
-    """Bytes as Label Studio packs them: runs of equal values, single values one by one."""
+    """Encode bytes as Label Studio does: runs of equal values, and single values."""
     bits = f"{len(values):032b}{7:05b}" + "".join(f"{length - 1:04b}" for length in lengths)
     place = 0
     while place < len(values):
@@ -34,7 +34,7 @@ def pack(values, lengths=(3, 4, 8, 16)):
 
 
 def opaque(pixels):
-    """Colours of four bytes a pixel, of which the fourth is the opacity: half of 255 or just less."""
+    """Return colours of four bytes per pixel; the fourth is opacity: half of 255 or just less."""
     return [byte for on in np.asarray(pixels).ravel() for byte in (10, 20, 30, 127 + int(on))]
 
 
@@ -68,12 +68,12 @@ def by(rater, *results, **changes):
 
 
 def flat(rater, **fields):
-    """A record of JSON-MIN."""
+    """Return a record of JSON-MIN."""
     return {"image": "/data/upload/1/0a1b2c3d-a.jpg", "id": 5, "annotator": rater, "annotation_id": 8, **fields}
 
 
 def boxed(**changes):
-    """The box with another value."""
+    """Return the box with another value."""
     return BOX | {"value": BOX["value"] | changes}
 
 
@@ -145,7 +145,7 @@ FILES = [
     ({"note": "x", "other": "y"}, ""),
     (None, ""),
 ]
-"""Data of a task -> the file of its image."""
+"""Data of a task -> file of its image."""
 
 WHERE = "task 5, annotation 1, result {}: expected "
 BRUSHES = "a brush with the format 'rle' and a list 'rle', got 'png'"
@@ -180,7 +180,7 @@ REFUSED = [
 ELLIPSES = [result("ellipselabels", x=x, y=50, radiusX=25, radiusY=25, rotation=0) for x in (50, 51)]
 AT_PAGES = [BOX | {"item_index": index} for index in (0, 1)]
 ALPHAS = [([BARE, NAMED], [BARE, NAMED], 1), (ELLIPSES[:1], ELLIPSES[1:], 1), (AT_PAGES[:1], AT_PAGES[1:], -0.5)]
-"""Results of two annotators, and alpha: on two pages D_o = 1, D_e = 2 / 3."""
+"""Results of two annotators, and alpha: on two pages, D_o = 1, D_e = 2 / 3."""
 
 CHOSEN = [
     ([task(by(1, chosen("cat")), by(2, chosen("dog")), by(3))], ["5: 1 cat, 2 dog"]),

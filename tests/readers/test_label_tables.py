@@ -1,4 +1,4 @@
-"""Tables of image-level labels, in a row each or a column a rater."""
+"""Tables of image-level labels, with one row each or one column per rater."""
 
 import krippendorff
 import numpy as np
@@ -22,7 +22,7 @@ TWICE = HEAD + "a,ann,cat\na,ann,dog\n"
 AGAIN = "line 3: expected one answer of a rater to an item, got 'ann' on 'a' again"
 NONE = HEAD + "a,ann,x\na,bob,None\n"
 CROWD = "WorkerId,AssignmentStatus,Input.image_url,Answer.category.label\nW1,Approved,a,cat\nW2,Rejected,a,dog\n"
-"""What Amazon Mechanical Turk writes, reduced."""
+"""Part of an export from Amazon Mechanical Turk."""
 SURE = "ImageID,user,LabelName,Confidence\n0,u,m,{}\n0,v,m,{}\n"
 OTHER_NAMES = {"item": "image_id", "rater": "worker", "label": "answer"}
 

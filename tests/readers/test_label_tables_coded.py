@@ -1,4 +1,4 @@
-"""Large tables of labels, read as codes: the same table, and the same words, as row by row."""
+"""Large tables of labels, read as codes: same tables and messages as row by row."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ def columns(table):
 
 
 def differs(source, **options):
-    """Whether a table that is read as codes is another, or is refused or warned of in other words, than row by row."""
+    """Return whether reading a table as codes differs from row by row, in result, errors or warnings."""
     found = []
     for row_by_row in (False, True):
         with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""labelme's JSON files, a folder a rater."""
+"""labelme's JSON files, one folder per rater."""
 
 import base64
 
@@ -14,7 +14,7 @@ def shape(label, *points, kind="rectangle", group=None, **more):
 
 
 def labelme(*shapes, path="..\\images\\a.jpg", width=20, flags=None):
-    """As labelme 5 writes it."""
+    """Return a file as written by labelme 5."""
     more = {"imagePath": path, "imageData": None, "imageHeight": 10, "imageWidth": width}
     return {"version": "5.4.1", "flags": flags or {}, "shapes": shapes, **more}
 

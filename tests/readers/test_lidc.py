@@ -12,11 +12,11 @@ from tests.readers.cases import LeftOut, Warned, differing, lines, write
 SQUARE = [[10, 10], [14, 10], [14, 14], [10, 14]]
 HOLE = [[11, 11], [13, 11], [13, 13], [11, 13]]
 CONTOURS = [(-5.0, 1, SQUARE), (-2.5, 1, SQUARE), (-2.5, 0, HOLE), (0.0, 1, [[12, 12]])]
-"""Position, whether it is a part, and points."""
+"""Position, whether it is included, and points."""
 
 
 def scan(series="1.2.3", **changes):
-    """Session 1 outlines a nodule with a hole in two slices, session 2 sees nothing but a dot, session 3 no nodule."""
+    """Session 1 outlines a nodule with a hole in two slices, session 2 marks only a dot, session 3 no nodule."""
     contours = [dict(zip(("z", "incl", "pts"), contour, strict=True)) for contour in CONTOURS]
     nodule = {"nodule_id": "Nodule 001", "contours": contours}
     grid = {"width": 512, "height": 512, "pixel_spacing": 0.5}
@@ -47,7 +47,7 @@ def roi(z, points, inclusion="TRUE"):
 
 
 def xml(series="1.2.3", namespace=' xmlns="http://www.nih.gov"'):
-    """The same scan as the public schema has it: a small nodule is one of a single point."""
+    """Return the same scan in the public schema, in which a small nodule has a single point."""
     contours = "".join(roi(z, points, "TRUE" if part else "FALSE") for z, part, points in CONTOURS)
     locus = "<locus><xCoord>1</xCoord><yCoord>1</yCoord></locus>"
     none = f"<nonNodule><nonNoduleID>n</nonNoduleID><imageZposition>5.0</imageZposition>{locus}</nonNodule>"
@@ -68,7 +68,7 @@ SESSIONS = "session 1 session 2 session 3"
 
 
 def one(file, series="1.2.3"):
-    """The lines of the scan: of 28 pixels in two slices."""
+    """Return the lines of the scan: 28 pixels in two slices."""
     return [f"{series}={file} 512x512 {SESSIONS}: session 1 nodule volume of 28"]
 
 
@@ -131,7 +131,7 @@ CHANGED = [
     ("-5.0 ", "1e9", "a.xml: expected at most 10,000 slices in a scan, got z from -5 to 1e+09, some only 2.5 apart"),
     ("<xCoord>14<", "<xCoord>x<", "expected numbers as xCoord and yCoord"),
 ]
-"""Text of a right file, text in its place, and what comes of it."""
+"""Text of a valid file, its replacement, and the result."""
 
 HEADLESS = "expected <LidcReadMessage> with a SeriesInstanceUid in its header, got "
 NOT_XML = [
@@ -165,7 +165,7 @@ def test_one_scan(tmp_path):
         table = read_lidc(write(tmp_path, content, name))
         assert lines(table) == one("LIDC-IDRI-0001" if "json" in name else name)
         assert table.raters_are_local
-        assert table.skipped.tolist() == [3]  # a nodule under 3 mm and two that are none
+        assert table.skipped.tolist() == [3]  # a nodule under 3 mm and two non-nodules
         assert table.shapes["volume"].flat_contours == 1
 
 
@@ -177,7 +177,7 @@ def test_slices_and_spacing(tmp_path):
     scores = {name: scores.tolist() for name, scores in table.attributes.items()}
     assert scores == {"malignancy": [5], "subtlety": [4], "calcification": ["absent"]}
     of_xml = table.shapes["volume"]
-    assert of_xml.scans.position.tolist() == [-5, -2.5, 0, 2.5, 5]  # 2.5 is nobody's: laid between
+    assert of_xml.scans.position.tolist() == [-5, -2.5, 0, 2.5, 5]  # 2.5 has no contour: interpolated
     assert of_xml.scans.slice_spacing.tolist() == [2.5]
     assert np.isnan(of_xml.scans.pixel_spacing).all()
 
@@ -193,7 +193,7 @@ def test_scores_of_kinds_are_names(tmp_path, kind, names):
     contour = {"z": -5.0, "incl": 1, "pts": SQUARE}
     nodules = [
         {"nodule_id": str(number), "contours": [contour], "chars": {kind: number, "texture": number}}
-        for number in range(len(names) + 1)  # 0 is none given
+        for number in range(len(names) + 1)  # 0 is no name
     ]
     table = read_lidc(write(tmp_path, {"scans": [scan(sessions=[{"session": 1, "nodules": nodules}])]}, "a.json"))
     assert table.attributes[kind].tolist() == [None, *names]

@@ -20,7 +20,7 @@ def stacks(path, **options):
 
 
 def stack_lines(found):
-    """A line a stack: each rater and the rows of the mask."""
+    """Return one line per stack: each rater and the rows of the mask."""
     masks = [zip(stack.raters, stack.masks.astype(int), strict=True) for stack in found]
     return [
         "; ".join(f"{rater} {'/'.join(''.join(map(str, row)) for row in mask)}" for rater, mask in of) for of in masks
@@ -113,8 +113,8 @@ def test_near_infrared_and_more_channels_are_read_with_all_their_bits(tmp_path):
     (tmp_path / "images").mkdir()
     file, names = tmp_path / "images" / "a.tif", ["blue", "green", "red", "near-infrared"]
     for pixels, options in (
-        (wide, {"photometric": "rgb"}),  # of which Pillow keeps 8 bits
-        (wide, {"photometric": "minisblack", "planarconfig": "contig"}),  # which Pillow does not know
+        (wide, {"photometric": "rgb"}),  # Pillow keeps 8 bits of these
+        (wide, {"photometric": "minisblack", "planarconfig": "contig"}),  # Pillow cannot read these
     ):
         tifffile.imwrite(file, pixels, **options)
         (stack,) = stacks(folder, image_folder=tmp_path / "images", channels=names)

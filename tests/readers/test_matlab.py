@@ -1,4 +1,4 @@
-"""MATLAB files beside SciPy's own reader, and files that end that reader's process."""
+"""MATLAB files vs. SciPy's reader, and files that crash that reader."""
 
 import io
 import struct
@@ -70,7 +70,7 @@ def test_what_scipy_reads(value, packed):
 
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_a_file_made_by_hand(order):
-    # x = uint8([1 2 3]) as the format's description lays it out: flags of class 9, shape, name, values within 4 bytes
+    # x = uint8([1 2 3]) as in the format's description: flags of class 9, shape, name, values within 4 bytes
     def element(kind, content):
         return struct.pack(f"{order}II", kind, len(content)) + content.ljust(-(-len(content) // 8) * 8, b"\0")
 

@@ -11,7 +11,7 @@ from tests.readers.cases import LeftOut, differing
 
 @dataclass
 class Detections:
-    """The fields of `supervision.Detections` 0.26."""
+    """Fields of `supervision.Detections` 0.26."""
 
     xyxy: np.ndarray
     mask: np.ndarray | None = None

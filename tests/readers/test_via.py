@@ -1,4 +1,4 @@
-"""JSON of the VGG Image Annotator, a file a rater."""
+"""JSON of the VGG Image Annotator, one file per rater."""
 
 from kalos_core.readers import read_via
 from tests.readers.cases import LeftOut, Warned, differing
@@ -9,7 +9,7 @@ def region(name, label="cat", **shape):
 
 
 def via(*regions, **file):
-    """As VIA 2.0.12 saves a project."""
+    """Return a project as saved by VIA 2.0.12."""
     images = {"a.jpg812": {"filename": "a.jpg", "size": 812, "regions": list(regions), "file_attributes": file}}
     return {"_via_settings": {}, "_via_img_metadata": images, "_via_attributes": {}}
 

@@ -1,4 +1,4 @@
-"""Tables in the form of VinDr-CXR."""
+"""Tables in the format of VinDr-CXR."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Pascal VOC files, a folder a rater."""
+"""Pascal VOC files, one folder per rater."""
 
 import re
 
@@ -12,13 +12,13 @@ LABELIMG = """<annotation>\n\t<folder>images</folder>\n\t<filename>000012.jpg</f
 \t\t<name>car</name>\n\t\t<pose>Rear</pose>\n\t\t<truncated>0</truncated>\n\t\t<difficult>0</difficult>\n\t\t<bndbox>
 \t\t\t<xmin>156</xmin>\n\t\t\t<ymin>97</ymin>\n\t\t\t<xmax>351</xmax>\n\t\t\t<ymax>270</ymax>
 \t\t</bndbox>\n\t</object>\n</annotation>\n"""
-"""As LabelImg 1.8 writes it; the object is that of VOC2007's 000012.xml."""
+"""As written by LabelImg 1.8; the object is that of VOC2007's 000012.xml."""
 
 POLYGON = """<annotation><filename>b.jpg</filename><size><width>90</width><height>60</height><depth>3</depth></size>
 <object><name>leaf</name><pose>Unspecified</pose><truncated>0</truncated><difficult>0</difficult><occluded>0</occluded>
 <bndbox><xmin>10</xmin><xmax>30</xmax><ymin>20</ymin><ymax>40</ymax></bndbox>
 <polygon><x1>10</x1><y1>20</y1><x2>30</x2><y2>20</y2><x3>10</x3><y3>40</y3></polygon></object></annotation>"""
-"""As Roboflow exports a polygon as Pascal VOC: corners in another order."""
+"""Polygon as exported by Roboflow in Pascal VOC format: corners in another order."""
 
 
 UNKNOWN = LABELIMG.replace("<width>500", "<width>0").replace("<height>333", "<height>0")
@@ -66,7 +66,7 @@ CHANGED = [
     ("<name>car</name>", "<name> </name>", "object 1: expected a name, got nothing"),
     ("<width>500<", "<width>wide<", "ann/a.xml: expected numbers as width and height, got 'wide' x '333'"),
 ]
-"""Text of a right file, text in its place, and what comes of it."""
+"""Text of a valid file, its replacement, and the result."""
 
 REFUSED = {
     "no folder": ({"a.xml": LABELIMG}, "expected a folder for each rater, with the rater's files, got"),

@@ -1,4 +1,4 @@
-"""The raters' words: aliases, expressions, and the names nobody speaks of."""
+"""Vocabulary of raters: aliases, regular expressions, and names without aliases."""
 
 import pytest
 
@@ -10,16 +10,16 @@ MEANT = [
     ({"auto": "car"}, "ann", "auto", "car"),
     ({"ann": {"auto": "car"}}, "ann", "auto", "car"),
     ({"ann": {"auto": "car"}}, "bob", "auto", "auto"),
-    ({"ann": {"auto": "van"}, "auto": "car"}, "ann", "auto", "van"),  # a rater's own first
-    ({"/au.*/": "van", "auto": "car"}, "ann", "auto", "car"),  # exact before expression
+    ({"ann": {"auto": "van"}, "auto": "car"}, "ann", "auto", "van"),  # the rater's own alias first
+    ({"/au.*/": "van", "auto": "car"}, "ann", "auto", "car"),  # exact names before expressions
     ({"ann": {"/au.*/": "van"}, "auto": "car"}, "ann", "auto", "van"),
     ({"/car_\\d+/": "car"}, "ann", "car_17", "car"),
-    ({"/car_\\d+/": "car"}, "ann", "my car_17", "my car_17"),  # the whole name has to match
-    ({"/a/": "1", "/[ab]/": "2"}, "ann", "a", "1"),  # the first that matches
+    ({"/car_\\d+/": "car"}, "ann", "my car_17", "my car_17"),  # the whole name must match
+    ({"/a/": "1", "/[ab]/": "2"}, "ann", "a", "1"),  # the first match
     ({"//": "slash"}, "ann", "//", "slash"),  # too short for an expression
     ({"*": {"auto": "car"}}, "ann", "auto", "car"),
 ]
-"""Aliases, a rater, what was written, and what is meant."""
+"""Aliases, rater, name in the file, and resolved name."""
 
 NO_ALIASES = {
     "a mapping of written names to class names, got 'car'": "car",

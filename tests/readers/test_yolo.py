@@ -1,4 +1,4 @@
-"""YOLO text files, a folder a rater."""
+"""YOLO text files, one folder per rater."""
 
 import numpy as np
 import pytest
@@ -8,13 +8,13 @@ from kalos_core.readers import read_yolo
 from tests.readers.cases import LeftOut, Warned, differing, lines, write
 
 DETECTION = "45 0.479492 0.688771 0.955609 0.5955"
-"""A line of COCO8's 000000000009.txt, Ultralytics' example of the format for detection."""
+"""Line of COCO8's 000000000009.txt, Ultralytics' example of the detection format."""
 
 SEGMENTATION = "0 0.681 0.485 0.670 0.487 0.676 0.487\n1 0.504 0.000 0.501 0.004 0.498 0.004 0.493 0.010 0.492 0.0104\n"
-"""The example of "Instance Segmentation Datasets Overview"."""
+"""Example from "Instance Segmentation Datasets Overview"."""
 
 DATA_YAML = "path: coco8 # dataset root dir\ntrain: images/train\nnames:\n  0: person\n  45: bowl\n  50: broccoli\n"
-"""As Ultralytics writes it."""
+"""As written by Ultralytics."""
 
 
 LINE = "0 .5 .5 .2 .2"

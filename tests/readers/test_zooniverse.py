@@ -15,7 +15,7 @@ HEADER = [
     "classification_id", "user_name", "user_id", "user_ip", "workflow_id", "workflow_name", "workflow_version",
     "created_at", "gold_standard", "expert", "metadata", "annotations", "subject_data", "subject_ids",
 ]  # fmt: skip
-"""The columns, as "Data Exports" of help.zooniverse.org lists them."""
+"""Columns, as listed in "Data Exports" of help.zooniverse.org."""
 
 SIZE = {"clientWidth": 700, "clientHeight": 525, "naturalWidth": 1000, "naturalHeight": 750}
 METADATA = {"session": "e4be12", "user_language": "en", "subject_dimensions": [SIZE]}
@@ -121,7 +121,7 @@ ELLIPSES = [
     ({"x": 30, "y": 30, "rx": 20, "ry": 10, "angle": 30}, [12, 16.8, 48, 43.2], (47.32, 20), 628.3),
     ({"x": 30, "y": 30, "r": 10, "angle": -20}, [20, 20, 40, 40], (40, 30), 314.2),
 ]
-"""Fields of a tool, which turns counter-clockwise: bounds, the end of the first axis, and the area."""
+"""Fields of a tool that rotates counter-clockwise: bounds, the end of the first axis, and the area."""
 
 UNUSABLE = [
     ({**RECTANGLE, "width": "wide"}, "expected numbers in x, y, width, height, got 205.5, 97, 'wide', 40"),

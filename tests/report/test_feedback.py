@@ -1,4 +1,4 @@
-"""The sheet of one rater: its numbers are the card's, its examples are drawn, and names are text."""
+"""Sheet of one rater: its numbers are those of the scorecard, its examples are drawn, and names are text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def row(image: int, rater: str, category: str, left: float) -> dict[str, object]
     return {"image": image, "rater": rater, "category": category, "box": [left, 0, 20, 20]}
 
 
-# image 1: ann cat, bob dog, the same box; image 2: both cat, and bob a bird that ann has not
+# image 1: ann cat, bob dog, the same box; image 2: both cat, and bob has a bird that ann does not have
 SCENES = [
     row(1, "ann", "cat", 0),
     row(1, "bob", "dog", 0),
@@ -65,7 +65,7 @@ def test_names_are_text() -> None:
 
 
 class TestNothingFalseIsStated:
-    """dan draws two persons as one, cid has none of them; all but cid see a bottle, of bob and eve also a cup."""
+    """dan annotates two persons as one, cid has none of them; all except cid see a bottle, bob and eve also a cup."""
 
     @pytest.fixture
     def table(self) -> Annotations:

@@ -1,4 +1,4 @@
-"""A study says what its parts say, and its page is one file in which text from data is text."""
+"""A study has the results of its parts, and its page is one file in which text from data is escaped."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TURNED = "evil\u202egpj.exe"
 
 
 class Page(HTMLParser):
-    """Tags, texts, and what scripts hold, of a page."""
+    """Tags, texts, and content of scripts of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class Page(HTMLParser):
 
 
 def rows(images: int = 24, raters: str = "abc", **names: str) -> list[dict[str, Any]]:
-    """Everybody draws a cat; the last rater calls every third a dog, and misses every fourth."""
+    """Return cats by all raters; the last labels every third as a dog, and misses every fourth."""
     made = []
     for image in range(images):
         for rater in raters:
@@ -108,7 +108,7 @@ def test_tables_have_a_row_for_each(found: Study) -> None:
     tables = found.tables()
     names = "data images classes raters pairs sensitivity variations calibration ceiling"
     assert set(tables) == set(names.split())
-    assert tables["images"]["image"].tolist()[:2] == ["0.jpg", "1.jpg"]  # no path of anybody's machine
+    assert tables["images"]["image"].tolist()[:2] == ["0.jpg", "1.jpg"]  # no absolute paths
     assert tables["raters"]["rater"].tolist() == ["a", "b", "c"]
     assert len(tables["pairs"]) == 3
     assert all(isinstance(entry, pd.DataFrame) for entry in tables.values())
@@ -140,7 +140,7 @@ def test_everything_that_is_drawn_has_a_name_and_headers_a_scope(found: Study, t
             assert attrs.get("aria-hidden") == "true" or (attrs["role"] == "img" and attrs["aria-label"])
         assert tag != "img" or "outlines" in str(attrs["alt"])
         assert tag != "th" or attrs.get("scope") in ("row", "col")
-        assert "title" not in attrs  # a tooltip promises what a page that is printed or sent does not do
+        assert "title" not in attrs  # printed or sent pages have no tooltips
     assert sum(tag == "figure" for tag, _ in tags) > 10
 
 
@@ -187,7 +187,7 @@ def test_names_from_data_are_text(tmp_path: Path) -> None:
     assert not [tag for tag, attrs in seen.tags if "onerror" in attrs or (tag == "b")]
     assert HOSTILE in seen.text
     assert "\u202e" not in text
-    assert "&amp;#" not in text  # what figures write for plotly is text on the page
+    assert "&amp;#" not in text  # plotly's escapes are text on the page
     write_report(hostile, tmp_path / "alive.html", interactive=True)
     alive = (tmp_path / "alive.html").read_text(encoding="utf-8")
     scripts = re.findall(r'<script type="application/json">(.*?)</script>', alive, re.DOTALL)
@@ -272,6 +272,6 @@ def test_a_source_names_its_file_and_digest(tmp_path: Path) -> None:
     path = tmp_path / "labels.json"
     path.write_bytes(b"abc")
     source = Source.of_file(path, "kalos-core report labels.json")
-    # of FIPS 180-2, appendix B.1
+    # from FIPS 180-2, appendix B.1
     assert source.digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert (source.of, str(tmp_path) in " ".join(source.lines())) == ("labels.json", False)

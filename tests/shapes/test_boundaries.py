@@ -1,4 +1,4 @@
-"""Boundaries beside SciPy's erosion, shapely's densified distances, and cases worked out by hand."""
+"""Boundaries vs. SciPy's erosion, shapely's densified distances, and cases worked out by hand."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_a_border_is_what_an_erosion_takes_away(mask):
 
 
 def test_a_border_by_hand():
-    # a hole has a border of its own, and so has the edge of the image; pixels that meet at corners are no neighbours
+    # a hole has its own border, and so does the edge of the image; pixels that touch at corners are not neighbours
     #####.    #####.
     #####.    # # #.
     ##.##. -> ##.##.
@@ -81,7 +81,7 @@ def test_outlines_are_as_far_apart_as_shapely_finds_on_a_dense_grid(a, b):
     one, other = Outline.of([a]), Outline.of([b])
     first, second = shapely.linearrings(a), shapely.linearrings(b)
     found = max(one.furthest_from(other), other.furthest_from(one))
-    step = 0.005  # shapely looks at places on each edge, 200 of them here
+    step = 0.005  # shapely samples points on each edge, 200 of them here
     coarse = shapely.hausdorff_distance(first, second, densify=step)
     longest = max(np.hypot(*(np.roll(ring, -1, axis=0) - ring).T).max() for ring in (a, b))
     assert coarse - 1e-6 <= found <= coarse + step * longest
@@ -101,7 +101,7 @@ def test_the_furthest_point_may_lie_within_an_edge():
 
 
 def test_outlines_by_hand():
-    # a square of side 2 within one of side 4: 1 from all of the inner one, sqrt(2) from the corners of the outer
+    # a square of side 2 within one of side 4: 1 from all points of the inner one, sqrt(2) from the outer corners
     inner, outer = Outline.of([SQUARE / 2 + 1]), Outline.of([SQUARE])
     to_outer, to_inner = outline_distances(inner, outer)
     assert to_outer == pytest.approx(1)
@@ -127,6 +127,6 @@ def test_equal_outlines_are_not_apart_however_many_edges_they_have():
     turn = np.linspace(0, 2 * np.pi, 500, endpoint=False)
     circle = 50 * np.stack([np.cos(turn), np.sin(turn)], axis=1)
     assert Outline.of([circle]).furthest_from(Outline.of([np.roll(circle, 7, axis=0)])) == pytest.approx(0, abs=1e-9)
-    # regular polygons around one centre, corner beyond corner
+    # regular polygons around one centre, one corner outside of the other
     assert Outline.of([circle]).furthest_from(Outline.of([circle * 1.2])) <= 10 + 1e-6
     assert Outline.of([circle * 1.2]).furthest_from(Outline.of([circle])) == pytest.approx(10, abs=1e-6)

@@ -54,7 +54,7 @@ def test_union_is_the_enclosing_box():
         ([np.nan, 0, 1, 1], "finite"),
         ([0, 0, np.inf, 1], "finite"),
         ([0, 0, 2 * LARGEST, 1], "finite"),
-        ([0, 9e307, 1, 9e307], "finite"),  # the far corner is beyond all numbers
+        ([0, 9e307, 1, 9e307], "finite"),  # the far corner overflows
     ],
 )
 def test_what_is_no_box_is_found_once(box, expected):

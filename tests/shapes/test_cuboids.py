@@ -1,4 +1,4 @@
-"""Cuboids: FiftyOne's convention, and how sources write them."""
+"""Cuboids: FiftyOne's convention, and formats of sources."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def test_axes_turn_about_z_then_y_then_x():
 
 
 def test_by_hand():
-    # a plank of 4 x 2 x 1 lying along x; turned by a quarter about z it lies along y
+    # a plank of 4 x 2 x 1 along x; rotated by 90 degrees about z, it is along y
     column = Cuboids.from_rows([[10, 20, 30, 4, 2, 1, 0, 0, 0], [10, 20, 30, 4, 2, 1, 0, 0, np.pi / 2]])
     assert column.volume().tolist() == column.area().tolist() == [8, 8]
     np.testing.assert_allclose(column.extent(), [[8, 19, 29.5, 12, 21, 30.5], [9, 18, 29.5, 11, 22, 30.5]], atol=1e-12)

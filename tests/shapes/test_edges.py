@@ -1,4 +1,4 @@
-"""The area two regions share, from their edges."""
+"""Area shared by two regions, from their edges."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.strategies import rings
 
 
 def regions(shapes):
-    """Valid regions, the second ring of each being a hole."""
+    """Return valid regions; the second ring of each is a hole."""
     made = [[shapely.make_valid(shapely.Polygon(np.reshape(flat, (-1, 2)))) for flat in parts] for parts in shapes]
     return np.array([parts[0].difference(shapely.union_all(parts[1:])) for parts in made], dtype=object)
 

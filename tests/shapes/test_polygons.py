@@ -15,7 +15,7 @@ LINE = [0, 0, 4, 4, 8, 8]
 
 
 def one_by_one(parts):
-    """The same shape, a ring at a time with shapely's own constructors."""
+    """Return the same shape, one ring at a time with shapely's own constructors."""
     enclosed = []
     for flat in parts:
         shape = shapely.make_valid(shapely.Polygon(np.reshape(flat, (-1, 2))))
@@ -74,7 +74,7 @@ def test_take_equals_building_from_those_rows(shapes, data):
     column = Polygons.from_rings(shapes)
     fresh = Polygons.from_rings([shapes[row] for row in rows])
     if data.draw(st.booleans()):
-        column.area()  # once the geometries are made they are handed on
+        column.area()  # geometries are passed on once they exist
     taken = column.take(rows)
     np.testing.assert_array_equal(taken.points, fresh.points)
     np.testing.assert_array_equal(taken.ring_start, fresh.ring_start)
@@ -112,7 +112,7 @@ def test_repairs_are_counted_by_ring():
 
 
 def test_threads_join_parts_and_leave_warnings_alone(monkeypatch):
-    """`shapely.is_valid` turns warnings off and on again, for all threads."""
+    """`shapely.is_valid` disables and enables warnings for all threads."""
     parts = [[SQUARE, BOW_TIE], [BOW_TIE], [], [LINE], [SQUARE, [2, 0, 6, 0, 6, 4, 2, 4]]]
     expected = Polygons.from_rings(parts * 3).geometries
     seen, is_valid = [], shapely.is_valid

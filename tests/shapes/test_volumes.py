@@ -1,4 +1,4 @@
-"""Volumes: what they enclose, what is counted, how sources write them."""
+"""Volumes: enclosed regions, counts, and formats of sources."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ SQUARE, HOLE = [0, 0, 4, 0, 4, 4, 0, 4], [1, 1, 3, 1, 3, 3, 1, 3]
 
 
 def naive_sections(column, row):
-    """Slice -> region of one volume, one contour after the other."""
+    """Return slice -> region of one volume, contour by contour."""
     regions = {}
     for inclusion in (True, False):
         for g in range(column.annotation_start[row], column.annotation_start[row + 1]):
@@ -47,10 +47,10 @@ def test_volume_is_in_voxels_where_a_spacing_is_unknown():
         ([(0, HOLE, False), (0, SQUARE)], 12),
         ([(0, SQUARE), (1, HOLE, False)], 16),  # a hole in nothing
         ([(0, HOLE), (0, SQUARE, False)], 0),  # all is hole
-        ([(0, SQUARE), (0, [2, 0, 6, 0, 6, 4, 2, 4])], 24),  # two of a slice, their overlap once
+        ([(0, SQUARE), (0, [2, 0, 6, 0, 6, 4, 2, 4])], 24),  # two in one slice, whose overlap counts once
         ([(0, SQUARE), (0, [8, 0, 9, 0, 9, 1, 8, 1])], 17),
         ([(0, [0, 0, 4, 4, 4, 0, 0, 4])], 8),  # a bow tie, repaired
-        ([(0, [0, 0, 2, 0, 4, 0, 4, 4, 2, 4, 0, 4, 0, 0])], 16),  # points on the way, closed
+        ([(0, [0, 0, 2, 0, 4, 0, 4, 4, 2, 4, 0, 4, 0, 0])], 16),  # collinear points, closed
     ],
 )
 def test_areas_by_hand(mark, area):
@@ -102,15 +102,15 @@ def test_union_is_the_union_slice_by_slice():
             expected = shapely.union_all([regions[number] for regions in parts if number in regions])
             here = (joined.sections.annotation == line) & (joined.sections.slice == number)
             assert shapely.area(joined.sections.geometry[here][0]) == pytest.approx(expected.area, rel=1e-12)
-    again = replace(joined)  # of its contours alone, which say the same as its sections
+    again = replace(joined)  # from its contours alone, which give the same sections
     np.testing.assert_allclose(again.area(), joined.area(), rtol=1e-9)
 
 
 def test_ties_are_told_apart_by_outlines_and_slices():
     column = volumes([[(0, SQUARE)], [(1, SQUARE)], [(0, [*SQUARE[2:], *SQUARE[:2]])], [(0, [*SQUARE, 0, 2])]])
     keys = np.array(column.tie_keys(np.arange(4)))
-    assert (keys[:, 0] == keys[:, 2]).all()  # begun at another vertex
-    assert (keys[:, 0] == keys[:, 3]).all()  # a point on the way
+    assert (keys[:, 0] == keys[:, 2]).all()  # another start vertex
+    assert (keys[:, 0] == keys[:, 3]).all()  # a collinear point
     assert (keys[:, 0] != keys[:, 1]).any()
     assert [len(key) for key in column.tie_keys(np.array([], np.intp))] == [0] * 6
 

@@ -1,4 +1,4 @@
-"""Voxels on a grid, and the cells that polygons fill."""
+"""Voxels on a grid, and the cells inside of polygons."""
 
 import numpy as np
 import pytest

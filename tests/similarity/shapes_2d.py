@@ -1,4 +1,4 @@
-"""Boxes, polygons, masks and poses to sample from, and all pairs of two columns of shapes."""
+"""Random boxes, polygons, masks and poses, and all pairs of two columns of shapes."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def random_polygons(rng, count, shift=0.0, scale=1):
 
 
 def random_masks(rng, count, shift=0.0, scale=1):
-    """Spotted rectangles; the canvas is as large as it must be."""
+    """Return spotted rectangles on the smallest sufficient canvas."""
     canvases = []
     for _ in range(count):
         canvas = np.zeros((100, 100), bool)
@@ -40,7 +40,7 @@ def random_masks(rng, count, shift=0.0, scale=1):
 
 
 def random_poses(rng, count, shift=0.0, scale=1):
-    """Seventeen keypoints each, of which two in three are labelled, the first two always."""
+    """Return seventeen keypoints each; two in three are labelled, the first two always."""
     points = (rng.random((count, 1, 2)) * 60 + rng.random((count, 17, 2)) * 40) * scale + shift
     visible = rng.random((count, 17)) < 0.7
     visible[:, :2] = True

@@ -1,4 +1,4 @@
-"""Volumes and cuboids to draw from."""
+"""Random volumes and cuboids."""
 
 from types import SimpleNamespace
 
@@ -16,11 +16,11 @@ SCANS = Scans(
     size=np.array([[8192.0, 8192], [64, 32]]),
     span=np.array([[0.0, 22.5], [0, 4]]),
 )
-"""Two scans: ten slices of 8192 x 8192 pixels, and five of 64 x 32 whose pixel spacing nobody knows."""
+"""Two scans: ten slices of 8192 x 8192 pixels, and five of 64 x 32 with unknown pixel spacing."""
 
 
 def volumes(marks, scan=0, scans=SCANS):
-    """Annotations of one scan, or of one each: each a list of (slice, points, inclusion) or (slice, points)."""
+    """Return annotations of one scan, or of one each, as lists of (slice, points, inclusion) or (slice, points)."""
     contours = [
         (contour[0], np.reshape(contour[1], (-1, 2)), (*contour, True)[2]) for mark in marks for contour in mark
     ]
@@ -36,7 +36,7 @@ def volumes(marks, scan=0, scans=SCANS):
 
 
 def random_volumes(rng, count, shift=0.0, scale=1):
-    """Stacks of one to four slices, some of them with a hole."""
+    """Return stacks of one to four slices, some of them with a hole."""
     marks = []
     for _ in range(count):
         form, x, y, width, height = (

@@ -1,4 +1,4 @@
-"""`centroid`: of each kind by hand and by shapely, and what it cannot do without."""
+"""`centroid`: each kind by hand and by shapely, and its requirements."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_of_polygons_and_masks_by_other_means():
 
 
 def test_the_most_exact_shape_of_all_annotations_over_the_diagonal_of_the_image():
-    # centroids of the triangles (2, 1) and (5, 5): 5 of 100; the boxes' centres would be elsewhere
+    # centroids of the triangles (2, 1) and (5, 5): 5 of 100; centres of boxes would differ
     polygons = [[0, 0, 6, 0, 0, 3], [3, 4, 9, 4, 3, 7]]
     rows = [{**CAT, "rater": str(i), "box": [9 * i, 0, 1, 1], "polygon": [ring]} for i, ring in enumerate(polygons)]
     annotations = Annotations.from_rows(rows, image_size=SIZE)
@@ -59,7 +59,7 @@ def test_points_beside_boxes_are_compared_by_their_places_or_not_at_all():
         with pytest.raises(InputError, match=r"2 of 4 annotations without.*'centroid' compares both"):
             agreement(table, similarity)
     assert agreement(table, "centroid", 0.9, bootstrap=0).units.values.tolist() == [[0, 0], [1, 1]]
-    shapes["tip"] = {"keypoints": [[30, 40], [50, 60]]}  # the box around it can be compared, which is said
+    shapes["tip"] = {"keypoints": [[30, 40], [50, 60]]}  # its box can be compared, with a warning
     posed = [{"image": 1, "rater": rater, "category": name, **shapes[name]} for rater, name in cells]
     with pytest.warns(KalosWarning, match="2 of 4 annotations have key points and are compared by the boxes"):
         assert agreement(Annotations.from_rows(posed), bootstrap=0).alpha == 1
@@ -76,7 +76,7 @@ def test_images_of_unknown_size_are_named():
     with pytest.raises(InputError, match=r"centroid: expected the size of every image .* 6 images \(1.jpg, .* 1 more"):
         agreement(Annotations.from_rows(rows, image_size={"0.jpg": (9, 9)}, assigned="all"), "centroid")
     rows = [{**CAT, "rater": rater, "box": [0, 0, 2, 2]} for rater in ("ann", "bob")]
-    empty = Annotations.from_rows(rows, images=[1, 2], image_size=SIZE)  # of an image without annotations it may be
+    empty = Annotations.from_rows(rows, images=[1, 2], image_size=SIZE)  # unknown for images without annotations
     assert agreement(empty, "centroid", bootstrap=0).alpha == 1
 
 

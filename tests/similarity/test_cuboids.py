@@ -1,4 +1,4 @@
-"""IoU of cuboids: by hand, by formula and by random points; FiftyOne's own is asked in the tests of the bridge."""
+"""IoU of cuboids: by hand, by formula and by random points; the bridge's tests compare with FiftyOne's own."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.similarity.shapes_3d import random_cuboids
 
 
 def iou(*rows):
-    """IoU of the first cuboid and each of the others."""
+    """Return the IoU of the first cuboid and each of the others."""
     column = Cuboids.from_rows([[*row, *[0] * (9 - len(row))] for row in rows])
     others = np.arange(1, len(rows))
     return cuboid_iou(column, np.zeros(len(others), np.intp), column, others).tolist()
@@ -27,7 +27,7 @@ def test_along_the_axes_by_hand():
 
 @pytest.mark.parametrize("axis", range(3))
 def test_a_cube_turned_by_an_eighth_shares_an_octagonal_prism(axis):
-    octagon = 2 * (2**0.5 - 1)  # of two unit squares, one turned by 45 degrees
+    octagon = 2 * (2**0.5 - 1)  # of two unit squares, one rotated by 45 degrees
     turned = [0, 0, 0, 1, 1, 1, *(np.pi / 4 * (np.arange(3) == axis))]
     assert iou([0, 0, 0, 1, 1, 1], turned) == pytest.approx([octagon / (2 - octagon)], rel=1e-12)
 
@@ -68,7 +68,7 @@ def test_turning_and_moving_both_changes_nothing(a, b, seed):
 @given(blocks, blocks)
 def test_other_numbers_for_the_same_cuboid_change_nothing(a, b):
     a, b = np.array(a, float), np.array(b, float)
-    quarter = [*b[:3], b[4], b[3], b[5], 0, 0, np.pi / 2]  # width and length exchanged, and turned back
+    quarter = [*b[:3], b[4], b[3], b[5], 0, 0, np.pi / 2]  # width and length exchanged, and rotated back
     whole = [*b, 2 * np.pi, 0, 0]
     assert iou(a, quarter, whole) == pytest.approx([shared_by_axes(a, b)] * 2, abs=1e-12)
 

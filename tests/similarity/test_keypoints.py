@@ -1,4 +1,4 @@
-"""`pose` and `oks`: by hand, one by one, the authors' package and COCO's own evaluation."""
+"""`pose` and `oks`: by hand, one by one, vs. the authors' package and COCO's own evaluation."""
 
 import contextlib
 import io
@@ -54,7 +54,7 @@ def test_pose_of_two_images_is_in_each_ones_own_coordinates():
 
 
 def one_by_one(a, b):
-    """N-MPJPE as KαLOS §14 has it, of coordinates relative to the image with visibilities."""
+    """Compute N-MPJPE as in KαLOS §14, for coordinates relative to the image with visibilities."""
     errors = []
     for (ax, ay, av), (bx, by, bv) in zip(a, b, strict=True):
         if av and bv:

@@ -1,4 +1,4 @@
-"""`mask_iou`: by hand, pixel by pixel, and as pycocotools has it."""
+"""`mask_iou`: by hand, pixel by pixel, and vs. pycocotools."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A similarity of the user's own: taken as it is everywhere, and never believed blindly."""
+"""User-defined similarities: accepted everywhere, and always checked."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def annotations():
 
 
 def heights(annotations, left, right):
-    """Ratio of heights, wherever the boxes are: .9 in the first image, .2 in the second."""
+    """Return the ratio of heights, wherever the boxes are: .9 in the first image, .2 in the second."""
     height = annotations.shapes["box"].xywh()[:, 3]
     return np.minimum(height[left], height[right]) / np.maximum(height[left], height[right])
 

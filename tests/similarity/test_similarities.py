@@ -1,4 +1,4 @@
-"""Laws over the table `SIMILARITIES`; boxes and polygons against a second witness (other kinds: in their own files)."""
+"""Laws over the table `SIMILARITIES`; boxes and polygons vs. another implementation (other kinds: separate files)."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -29,7 +29,7 @@ from tests.strategies import rings
 
 
 def _poses(*points):
-    """Poses of two keypoints: the second of None is not labelled."""
+    """Return poses of two keypoints; if the second is None, it is not labelled."""
     given = np.array([[one, (np.nan, np.nan) if other is None else other] for one, other in points], float)
     given = given.reshape(-1, 2, 2)
     return Keypoints(given, ~np.isnan(given[..., 0]), np.full((len(given), 2), IMAGE_SIZE), np.ones(len(given), bool))
@@ -62,27 +62,27 @@ KINDS = {
     ),
     **shapes_3d.KINDS,
 }
-"""How to draw shapes of each kind. `flat`: two shapes, the first without area."""
+"""Kind -> random shapes. `flat`: two shapes, the first without area."""
 
 
 @dataclass(frozen=True)
 class Laws:
-    """What else holds for a similarity; symmetry, its range, floors and bounds hold for all."""
+    """Further laws of a similarity; symmetry, range, floors and bounds hold for all."""
 
     kind: str = ""
-    """What it is tested on, where that is not its own kind."""
+    """Kind for tests, if not its own kind."""
     column: object = staticmethod(lambda column, _: column)
-    """What it compares instead of the shapes themselves, in an image `scale` times as large."""
+    """Column to compare instead of the shapes, in an image `scale` times as large."""
     one_on_itself: bool = True
-    """False: only where a shape has no dent."""
+    """False: only for shapes without dents."""
     reaches_zero: bool = True
-    """Of shapes with an area."""
+    """For shapes with an area."""
     area: bool = True
-    """A shape without area is like nothing."""
+    """A shape without area has similarity 0."""
     moves: bool = True
-    """Moving all shapes changes nothing."""
+    """Translation of all shapes changes nothing."""
     scales: bool = True
-    """Enlarging the image changes nothing."""
+    """Scaling of the image changes nothing."""
 
 
 def _centroids(column, scale):
@@ -107,7 +107,7 @@ LAWS = {
                            moves=False, scales=False, area=False, reaches_zero=False),
     "cuboid_iou": Laws(),
 }  # fmt: skip
-"""Every similarity of the table, and which laws hold for it."""
+"""Every similarity of the table, with the laws that hold for it."""
 
 every_similarity = pytest.mark.parametrize("name", LAWS)
 
@@ -121,7 +121,7 @@ def kind_of(name):
 
 
 def compare(name, left, left_rows, right, right_rows, floor=0.0, scale=1):
-    """What a similarity answers for two columns of shapes."""
+    """Return the similarities for two columns of shapes."""
     prepared = (LAWS[name].column(column, scale) for column in (left, right))
     left, right = prepared
     return SIMILARITIES[name].values(left, left_rows, right, right_rows, floor)
@@ -216,7 +216,7 @@ def test_no_similarity_exceeds_its_bound(name, seed):
     left, right = every_pair(60, 60)
     bound = SIMILARITIES[name].bound(column, left, column, right)
     assert (bound >= compare(name, shapes, left, shapes, right)).all()
-    assert (bound < 0.5).any()  # it tells something
+    assert (bound < 0.5).any()  # the bound is useful
 
 
 def test_box_iou_by_hand():

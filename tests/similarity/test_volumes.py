@@ -1,4 +1,4 @@
-"""IoU of volumes: by hand, by naive loops, and against the peer on real scans."""
+"""IoU of volumes: by hand, by naive loops, and vs. the peer on real scans."""
 
 from dataclasses import replace
 
@@ -78,7 +78,7 @@ def test_annotations_of_two_scans_are_compared_in_relative_coordinates():
 @pytest.mark.parametrize("grid", [(128, 128, 128), (8, 512, 256)])
 def test_the_grid_equals_whole_arrays(grid):
     column = random_volumes(np.random.default_rng(3), 8)
-    column = replace(column, points=column.points * 70)  # over the scan, so that something is left on the grid
+    column = replace(column, points=column.points * 70)  # larger than the scan, so that something is left on the grid
     whole = np.zeros((8, *grid), np.bool_)
     for g, row in enumerate(column.annotation):
         x, y = (column.points[column.contour_start[g] : column.contour_start[g + 1]] / 8192).T
@@ -106,7 +106,7 @@ def test_lidc_as_the_peer_counts_it(lidc):
 
 
 def test_lidc_slice_by_slice(lidc):
-    # the grid's cells are four pixels wide, and count where an outline runs: small nodules grow, and overlap more
+    # cells of the grid are four pixels wide, and count if an outline crosses them: small nodules grow, and overlap more
     exact, grid = (compute_pairs(lidc, name, 0.0) for name in ("volume_iou", "volume_iou_128"))
     some = exact.similarity > 0
     assert some.sum() == 1123

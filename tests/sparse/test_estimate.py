@@ -27,7 +27,7 @@ tables = st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=
 
 
 def naive(counts, weigh):
-    """Agreement by looking at every ordered pair of annotations of every item."""
+    """Compute agreement from every ordered pair of annotations of every item."""
     above = below = 0.0
     for row in counts:
         labels = [c for c, times in enumerate(row) for _ in range(times)]
@@ -61,12 +61,12 @@ def test_every_pair_by_hand_says_the_same(counts):
     for name, of in weigh.items():
         found = sparse_agreement(
             sparse.csr_array(np.array(counts)), name, bootstrap=0
-        )  # dense ones may look like labels
+        )  # dense counts may look like labels
         assert found.value == pytest.approx(naive(counts, of), nan_ok=True)
 
 
 def enumerated_variance(annotations, share):
-    """Mean and variance of agreement over all ways to label, each with its probability."""
+    """Return mean and variance of agreement over all labellings, each with its probability."""
     first = second = 0.0
     for labels in itertools.product(range(len(share)), repeat=annotations):
         probability = math.prod(share[label] for label in labels)
@@ -107,7 +107,7 @@ def test_dense_and_sparse_counts_are_the_same(monkeypatch):
         result = sparse_agreement(make(HAND * 3))
         assert (result.value, result.interval.tolist()) == (expected.value, expected.interval.tolist())
     twice = sparse.csr_array((np.array([1, 2]), np.array([0, 0]), np.array([0, 2])), shape=(1, 2))
-    assert tally(twice).count.tolist() == [3]  # entries stored twice add up
+    assert tally(twice).count.tolist() == [3]  # entries stored twice are added up
     assert twice.nnz == 2
     counts = np.random.default_rng(0).poisson(0.2, (2000, 7))
     one = tally(counts)

@@ -1,4 +1,4 @@
-"""Whether agreement depends on the number of annotations: by hand, by simulation, and the warning."""
+"""Test of dependence of agreement on the number of annotations: by hand, by simulation, and the warning."""
 
 import math
 
@@ -15,7 +15,7 @@ from kalos_core.sparse.independence import independence_of
 
 
 def counts_of(number, share, rng):
-    """Two classes; each item has a number of annotations and a share of the first."""
+    """Return counts of two classes; each item has a number of annotations and a share of the first class."""
     first = rng.binomial(number, share)
     return np.stack([first, number - first], axis=1)
 
@@ -24,7 +24,7 @@ def test_by_hand():
     # n 2, 2, 3, 3 with P 0, 1, 1, 1: mean ranks 1.5 and 3.5, P less its mean -3/4, 1/4, 1/4, 1/4
     result = check_independence([[1, 1], [2, 0], [3, 0], [0, 3]])
     assert result.rho == pytest.approx(1 / math.sqrt(3))  # sum of products 2, over sqrt(4 * 3/4)
-    # of the four places of the 0 all are as far from equal ranks: two on either side
+    # all four positions of the 0 are equally far from equal ranks: two on either side
     assert (result.p, result.permutations) == (1, 1000)
     assert (result.annotations.tolist(), result.agreement.tolist(), result.items.tolist()) == ([2, 3], [0.5, 1], [2, 2])
     assert result.deviation.tolist() == pytest.approx([math.sqrt(0.5), 0])
@@ -41,7 +41,7 @@ def test_nothing_varies(counts):
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12))
 def test_rho_is_the_correlation_of_the_rank_with_agreement(rows):
-    found = tally(csr_array(np.array(rows)))  # dense ones may look like labels
+    found = tally(csr_array(np.array(rows)))  # dense counts may look like labels
     n, p = found.annotations[found.usable], found.item_agreement[found.usable]
     rho = check_independence(found, permutations=5).rho
     if len(n) < 2 or np.ptp(n) == 0 or np.ptp(p) == 0:
@@ -62,7 +62,7 @@ def test_items_that_stand_for_several():
 
 
 def test_the_warning_says_what_equal_weights_give():
-    # few annotations of what is hard, many of what is easy; and all that there would be
+    # few annotations of hard items, many of easy ones; and the complete data
     rng = np.random.default_rng(0)
     whole = counts_of(np.full(300, 8), np.repeat([0.55, 0.95], 150), rng)
     number = np.repeat([2, 8], 150)
@@ -75,7 +75,7 @@ def test_the_warning_says_what_equal_weights_give():
     assert f"it is {result.value:.3f}, with equal weights (weights='flat') {result.flat:.3f}" in str(got[0].message)
     assert result.value > expected + 0.1  # 2 annotations on hard items and 8 on easy ones: far too high
     assert result.flat == pytest.approx(expected, abs=0.04)
-    assert result.flat == pytest.approx(sparse_agreement(part, "flat", bootstrap=0).value)  # which does not warn
+    assert result.flat == pytest.approx(sparse_agreement(part, "flat", bootstrap=0).value)  # without a warning
     assert result.independence.doubtful
     assert "depends on" in repr(result.independence)
     with pytest.warns(KalosWarning, match="raters agree less on items with more"):

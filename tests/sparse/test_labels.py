@@ -1,4 +1,4 @@
-"""Labels given where counts are meant, and tables that are turned, are recognised; counts are not."""
+"""Labels passed as counts, and transposed tables, are recognised; counts are not mistaken for these."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ OF_COUNTS = [
 
 
 def labels(items, raters, categories, agree, seed=0):
-    """Raters who know the truth of an item with a probability, and else guess."""
+    """Return raters who know the truth of an item with a probability, and guess otherwise."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, categories, (items, 1))
     return np.where(rng.random((items, raters)) < agree, truth, rng.integers(0, categories, (items, raters)))
@@ -39,7 +39,7 @@ def test_labels_are_refused_with_the_right_call(of_counts):
     with pytest.raises(InputError, match=message):
         of_counts(values)
     of_counts(label_counts(values))  # the right call
-    tally(scipy.sparse.csr_array(values))  # a sparse array holds counts
+    tally(scipy.sparse.csr_array(values))  # sparse arrays hold counts
 
 
 def test_the_example_of_krippendorff_is_refused_when_turned():
@@ -68,7 +68,7 @@ def test_counts_of_labels(rows):
     assert counts.tolist() == [[row.count(value) for value in used] for row in rows]
     if used:
         assert alpha_of_counts(label_counts(rows)) == pytest.approx(nominal_alpha(rows), nan_ok=True)
-    # columns are ascending; text beside numbers has no order but that of its first occurrence
+    # columns are ascending; text mixed with numbers is in order of first occurrence
     assert label_counts([["dog", None], ["cat", "dog"]]).toarray().tolist() == [[0, 1], [1, 1]]
     assert label_counts(np.array([["dog", 1], [1, None]], object)).toarray().tolist() == [[1, 1], [0, 1]]
 

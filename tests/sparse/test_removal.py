@@ -14,11 +14,11 @@ def test_random_removal_leaves_the_mean_and_raises_the_variance():
     assert (gap <= 4 * np.sqrt(found.variance / found.rounds) + 1e-12).all()
     assert (np.diff(found.variance, axis=1) < 0).all()  # more annotations, less variance
     assert found.variance[:, -1] == pytest.approx(0, abs=1e-20)
-    assert (np.diff(found.per_item_variance[:, -1]) < 0).all()  # more annotations an item, less variance
+    assert (np.diff(found.per_item_variance[:, -1]) < 0).all()  # more annotations per item, less variance
     against = found.against_flat
     assert against[found.weights.index("flat")] == pytest.approx(0)
     assert against[found.weights.index("edges")] == pytest.approx(against[found.weights.index("inv_var")])
-    # Figure 7: where few annotations are left, items with more of them deserve more weight
+    # Figure 7: if few annotations are left, items with more of them should have more weight
     assert against[found.weights.index("annotations_m1"), 1] < 0
 
 
@@ -46,7 +46,7 @@ def test_what_cannot_be_used_is_refused(arguments, message):
 
 
 def test_each_round_one_annotation_after_the_other():
-    """The same draws, gone through in plain Python: the weighted mean over items of the share of equal pairs."""
+    """The same draws in plain Python: the weighted mean over items of the share of equal pairs."""
     counts, weights, steps, rounds = [[3, 1, 0], [0, 2, 0], [2, 2, 1], [1, 0, 0], [0, 0, 4]], ["flat", "edges"], 3, 60
     result = removal_experiment(counts, weights, per_item=(2, 3), steps=steps, rounds=rounds, seed=5)
     rng = np.random.default_rng(5)
@@ -80,6 +80,6 @@ def test_each_round_one_annotation_after_the_other():
 
 
 def pairs_that_agree(categories):
-    """How many pairs are of one category, and how many there are."""
+    """Return the number of pairs of one category, and the number of all pairs."""
     pairs = [one == other for k, one in enumerate(categories) for other in categories[:k]]
     return sum(pairs), len(pairs)

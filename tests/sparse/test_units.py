@@ -9,7 +9,7 @@ from tests.strategies import tables
 
 
 def naive(units):
-    """Share of agreeing pairs of assigned raters, a unit weighing n - 1."""
+    """Compute the share of agreeing pairs of assigned raters, with weight n - 1 per unit."""
     above = below = 0.0
     for row in units:
         values = [value for value in row if value != NOT_ASSIGNED]

@@ -1,4 +1,4 @@
-"""Annotations whose findings are known, and random ones."""
+"""Annotations with known findings, and random ones."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ GIVEN = [
 
 
 def two_raters() -> Annotations:
-    """A bench that bob split, a cat that he calls a dog, and a dog that only he annotated."""
+    """Return a bench that bob split, a cat that he labels as a dog, and a dog that only he annotated."""
     rows = [dict(zip(("id", "image", "rater", "category", "box"), row, strict=True)) for row in GIVEN]
     return Annotations.from_rows(rows, assigned="all")
 
 
 def random_table(seed: int, images: int = 9) -> Annotations:
-    """Three raters, on each image some boxes near those of the others, of two classes."""
+    """Return three raters with boxes of two classes near those of the others."""
     rng = np.random.default_rng(seed)
     rows = []
     for image in range(images):

@@ -1,4 +1,4 @@
-"""Findings of a class, a rater and some images, by hand, as a plain loop and as searched among these images alone."""
+"""Findings of a class, a rater and some images: by hand, in a plain loop, and vs. a search among these images."""
 
 from __future__ import annotations
 

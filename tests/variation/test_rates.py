@@ -1,4 +1,4 @@
-"""Rates per object: beside a planted truth, and beside plain loops over findings."""
+"""Rates per object: vs. planted differences, and vs. plain loops over findings."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.variation.scenes import random_table
 
 
 def planted(raters: int) -> Annotations:
-    """10 images of 7 bottles; r0 misses 17 of the 70, r1 draws 10 pairs of persons as one, the others see all."""
+    """10 images of 7 bottles; r0 misses 17 of the 70, r1 merges 10 pairs of persons, the others see all."""
     rows = []
     for image in range(10):
         for rater in range(raters):
@@ -27,24 +27,24 @@ def planted(raters: int) -> Annotations:
 @pytest.mark.parametrize("raters", [3, 4, 7])
 def test_a_planted_truth_is_found_however_many_raters_there_are(raters):
     found = variations(planted(raters), threshold=0.6)
-    others = 53 if raters == 3 else 70  # of two others both have to have it, and r0 is one of them
+    others = 53 if raters == 3 else 70  # with two others, both must have it, and r0 is one of them
     counts = rater_rates(found, found.annotations.categories[found.annotations.category] == "bottle").counts
     assert [counts[f"r{rater}"]["missing"] for rater in range(raters)] == [(17, 70)] + [(0, others)] * (raters - 1)
     assert counts == narrowed_variations(found, "bottle").rater_rates.counts
     of_all = rater_rates(found).counts
     assert of_all["r1"]["merges"] == (10, 80)
     assert [of_all[f"r{rater}"]["merges"][0] for rater in range(raters) if rater != 1] == [0] * (raters - 1)
-    assert all(counts[name]["additional"][0] == 0 for name in counts)  # no one is alone with a bottle
+    assert all(counts[name]["additional"][0] == 0 for name in counts)  # each bottle has at least two raters
 
 
 def side_of(kind, others, ids):
-    """Whether a rater has the whole in a finding, or the parts."""
+    """Return whether a rater has the whole in a finding, or the parts."""
     sides = [(len(others), "merges"), (len(ids), "splits")]
     return next((name for count, name in sides if kind.startswith("merged") and count > 1), "")
 
 
 def naive(found, rater):
-    """(so many, of so many) by `RATES`, by loops over the table of findings."""
+    """Return count and total by `RATES`, by loops over the table of findings."""
     table = found.annotations
     rater_of = dict(zip(table.id.tolist(), table.raters[table.rater].tolist(), strict=True))
     towards = {key: {} for key in rater_of}  # annotation -> other rater -> (type, its partners, own side)

@@ -1,4 +1,4 @@
-"""Scorecards by hand, and each number as the function answers that it is of."""
+"""Scorecards by hand, with each number equal to that of its own function."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def cards_of(table, **part):
 
 
 def test_by_hand():
-    """Findings: merged (the bench), wrong class (cat and dog), and the dog that ann lacks; ann has 2 labels, bob 4."""
+    """Findings: merged (the bench), wrong class (cat and dog), and a dog that ann misses; ann has 2 labels, bob 4."""
     ann, bob = cards_of(two_raters())
     assert (ann.images, ann.labels, bob.images, bob.labels) == (2, 2, 2, 4)
     of_ann = {"merged": 50, "merges": 50, "wrong_class": 50, "missing": 25}  # of the 4 objects of bob, the other rater
@@ -62,7 +62,7 @@ def test_every_number_is_that_of_its_function(part):
 
 
 def test_the_clearest_examples_come_first():
-    """Three raters: what both others lack comes before what one of them lacks."""
+    """Three raters: objects that both others miss come before those that one of them misses."""
     found = narrowed_variations(variations(random_table(3, images=40)))
     card = next(iter(rater_scorecards(None, found)))
     kinds = found.found.to_pandas()

@@ -8,7 +8,7 @@ from kalos_core.variation import VARIATION_TYPES
 
 
 def table(*overlaps):
-    """One object an image; bob's box covers that part of ann's."""
+    """Return one object per image; bob's box covers the given share of ann's."""
     rows = []
     for image, overlap in enumerate(overlaps):
         rows.append({"image": image, "rater": "ann", "category": "cat", "box": [0, 0, 10, 10]})
@@ -21,7 +21,7 @@ def test_by_hand():
     assert found.threshold.tolist() == [0.5, 0.7, 0.9]
     assert found.matched.tolist() == [2, 1, 0]
     assert found.unmatched.tolist() == [2, 4, 6]
-    # ahead by 0 at .5, behind by 3 at .7: they meet at .5
+    # equal at .5, behind by 3 at .7: they meet at .5
     assert found.equilibrium == 0.5
     frame = found.to_pandas()
     assert len(frame) == 18
@@ -32,7 +32,7 @@ def test_by_hand():
     ("annotations", "thresholds", "reason"),
     [
         (table(0.9), (0.5, 0.75), "matched findings are never outnumbered, up to threshold 0.75"),
-        (table(0.2), (0.5, 0.75), "unmatched findings outnumber matched ones from the least threshold, 0.5, on"),
+        (table(0.2), (0.5, 0.75), "unmatched findings outnumber matched ones at all thresholds from 0.5"),
         (Annotations.from_rows([], images=[1], raters=["ann", "bob"]), (0.5,), "there are no findings"),
     ],
 )

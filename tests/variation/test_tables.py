@@ -1,4 +1,4 @@
-"""What is read off the findings: counts, confusions, each annotation's own view."""
+"""Views of findings: counts, confusions, and the view of each annotation."""
 
 from collections import Counter
 
@@ -51,7 +51,7 @@ def test_counts_and_rates_by_hand():
     assert nonzero(seen["bob"]) == {"wrong_class": 2, "additional": 2, "missing": 1}
     #  cid: correct with ann, wrong class with bob; alone with the second cat; misses bob's emu
     assert nonzero(seen["cid"]) == {"correct": 1, "wrong_class": 1, "additional": 2, "missing": 1}
-    # only bob stands against both others about a class; bob's emu and cid's second cat are nobody else's
+    # only bob differs from both others in a class; bob's emu and cid's second cat have no other rater
     rates = {name: nonzero(own) for name, own in found.rates().items()}
     assert rates == {"ann": {}, "bob": {"wrong_class": 50, "additional": 50}, "cid": {"additional": 50}}
     missing = {name: own["missing"] for name, own in found.rater_rates.counts.items()}
@@ -67,7 +67,7 @@ def test_the_most_serious_view_and_the_least_similarity_of_each_annotation():
     np.testing.assert_array_equal(own.similarity, [0.9, 0.9, np.nan, 0.9, np.nan])
     assert [sorted(rows) for rows in own.matches] == [[1, 3], [0, 3], [], [0, 1], []]
     missed = variations(table(("ann", "cat", 0, 20), ("bob", "cat", 0, 18))).of_annotations()
-    assert missed.type.tolist() == ["additional"] * 2  # by cid, even where another agrees
+    assert missed.type.tolist() == ["additional"] * 2  # by cid, even if another rater agrees
     assert (missed.similarity.tolist(), missed.matches.tolist()) == ([0.9] * 2, [(1,), (0,)])
     alone = variations(table(("ann", "cat", 0, 20), assigned={"a.jpg": ["ann"]})).of_annotations()
     assert (alone.type.tolist(), alone.matches.tolist()) == ([""], [()])

@@ -1,4 +1,4 @@
-"""Variation types against worked cases, a plain loop, and the figures of a real data set."""
+"""Variation types vs. worked cases, a plain loop, and the values of a real data set."""
 
 import functools
 from collections import Counter
@@ -18,13 +18,13 @@ from tests.strategies import SIMILARITIES_OF_TABLES, reordered, tables
 
 
 def table(*marks, **more):
-    """Boxes of height 10: rater, class, x, width; in image 1. ann comes before bob before cid."""
+    """Return boxes of height 10 given as rater, class, x, width; in image 1. Raters in the order ann, bob, cid."""
     rows = [{"image": 1, "rater": rater, "category": name, "box": [x, 0, w, 10]} for rater, name, x, w in marks]
     return Annotations.from_rows(rows, **{"images": [1], "raters": ["ann", "bob"], "assigned": "all"} | more)
 
 
 def outlined(*marks):
-    """Polygons of rectangles: rater, class, x, y, width, height; in image 1."""
+    """Return polygons of rectangles given as rater, class, x, y, width, height; in image 1."""
     return Annotations.from_rows(
         {"image": 1, "rater": rater, "category": name, "polygon": [[x, y, x + w, y, x + w, y + h, x, y + h]]}
         for rater, name, x, y, w, h in marks
@@ -32,7 +32,7 @@ def outlined(*marks):
 
 
 def found(annotations, *arguments, **more):
-    """Type, rows of side a, rows of side b."""
+    """Return type, rows of side a, rows of side b."""
     result = variations(annotations, *arguments, **more)
     return list(zip(result.type.tolist(), result.rows_a, result.rows_b, strict=True))
 
@@ -138,11 +138,11 @@ def test_polygons_merge_by_their_union_and_boxes_by_the_box_around():
     assert result.similarity[0] == pytest.approx(280 / 300)
 
 
-# ---- a plain loop, written from the definition
+# ---- plain loop, written from the definition
 
 
 def same_similarity(name, annotations, single, members):
-    """Of one annotation and the union of others, to the last bit as the library has it: ties are met exactly."""
+    """Return the similarity of one annotation and a union, bit-identical to the library, so that ties are equal."""
     column = annotations.shapes[SIMILARITIES[name].kind]
     other = column.union(np.array([members])) if len(members) > 1 else column.take(np.array(members))
     return float(SIMILARITIES[name].compare(other, np.array([0]), column, np.array([single]), 0.0)[0])
@@ -168,7 +168,7 @@ class PlainLoop:
         return (*shape, self.name(row), self.a.raters[self.a.rater[row]], self.a.id[row])
 
     def touch(self, one, other):
-        """Whether the boxes around two annotations share an area."""
+        """Return whether the boxes around two annotations overlap."""
         around = [shapely.box(*self.a.shapes[self.kind].bounds()[row]) for row in (one, other)]
         return around[0].intersection(around[1]).area > 0
 
@@ -193,7 +193,7 @@ class PlainLoop:
         return candidates
 
     def unions(self, single, parts):
-        """Every couple, and what grows from the best couple of each part."""
+        """Yield every couple, and extensions of the best couple of each part."""
         couples = list(combinations(parts, 2)) if self.max_merge >= 2 else []
         yield from couples
         for part in parts:
@@ -216,7 +216,7 @@ class PlainLoop:
             yield members
 
     def findings(self, left, right):
-        """Findings between the annotations of two raters: (type, ids of a, ids of b)."""
+        """Return findings between the annotations of two raters: (type, ids of a, ids of b)."""
         steps = [("correct", self.ones, True), ("merged", self.merges, True)]
         steps += [("wrong_class", self.ones, False), ("merged_wrong_class", self.merges, False)]
         free, mine = {*left, *right}, set(left)
@@ -277,7 +277,7 @@ def test_array_steps_equal_the_plain_loop(similarity, annotations, threshold, mo
 
 
 def crowded(seed, parts=6):
-    """Every object of one rater drawn as several by the other, some of another class: many merges, no ties."""
+    """Return objects that one rater splits into parts, some of another class: many merges, no ties."""
     rng = np.random.default_rng(seed)
     marks = []
     for _ in range(3):
@@ -303,7 +303,7 @@ def test_crowded_positions_equal_the_plain_loop_in_any_order(similarity):
 
 
 def by_name(result):
-    """Findings without any order: image, raters and ids by name, the pair of raters turned alphabetically."""
+    """Return findings without any order: image, raters and ids by name, pairs of raters in alphabetical order."""
     turned = {"missing": "additional", "additional": "missing"}
     entries = set()
     for row in result.to_pandas().itertuples():
@@ -361,7 +361,7 @@ def test_a_similarity_of_ones_own_breaks_ties_by_its_shapes():
     assert found(table(*marks), same) == [("correct", (0,), (1,)), ("additional", (), (2,))]
 
 
-# ---- what cannot be computed
+# ---- errors
 
 
 @pytest.mark.parametrize(
@@ -384,11 +384,11 @@ def test_an_argument_that_cannot_be_used_is_named(arguments, message):
         variations(**{"annotations": table(CAT)} | arguments)
 
 
-# ---- the figures of a real data set
+# ---- values of a real data set
 
 
 @pytest.mark.parametrize("max_merge", [1, 4])
 def test_lvis200_correct_one_to_one(lvis, max_merge):
-    # the authors' plugin says 1,405 at .5, because it may match an annotation twice
+    # the authors' plugin finds 1,405 at .5, because it may match an annotation twice
     for threshold, correct in ((0.5, 1398), (0.75, 1222)):
         assert variations(lvis, "box_iou", threshold, max_merge=max_merge).counts()["correct"] == correct

@@ -1,4 +1,4 @@
-"""All analyses in one go: which runs are made, under which keys, all or none of them, and which belong together."""
+"""All analyses in one call: the runs and their keys, all or none of them, and which runs belong together."""
 
 import warnings
 from typing import Any
@@ -19,7 +19,7 @@ from tests.fiftyone_bridge.stacks import small
 from tests.tiers import first
 
 FEW: dict[str, dict[str, Any]] = {"convergence": {"subsets": 4, "fraction": 0.5}, "calibration": {"bootstrap": 0}}
-"""Settings that are quick."""
+"""Settings that take seconds."""
 
 OBJECTS = ("agreement", "variations", "calibration", "convergence")
 KEYS = {"agreement": "first", **{kind: f"first_{kind}" for kind in OBJECTS[1:]}}
@@ -37,7 +37,7 @@ def keys_of(analysis: Analysis) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def once(make_once):
-    """Objects of three raters with an analysis, for tests that only read."""
+    """Return objects of three raters with an analysis, for tests that only read."""
     dataset = make_once(eight_images)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -51,11 +51,11 @@ def analysed(once):
 
 @pytest.fixture
 def crowd(make):
-    """The same objects without an analysis."""
+    """Return the same objects without an analysis."""
     return make(eight_images)
 
 
-# ---- what is made ----
+# ---- results ----
 
 
 def test_every_run_has_its_key_and_is_that_of_its_function(once):
@@ -160,7 +160,7 @@ def test_progress_is_one_bar_and_nothing_is_listed_before_it_ends(crowd):
     assert len(kf.list_runs(crowd)) == 4
 
 
-# ---- which belong together ----
+# ---- runs that belong together ----
 
 
 def test_lone_runs_that_read_the_same_labels_fill_up(crowd):
@@ -196,7 +196,7 @@ def test_the_key_of_an_analysis_is_that_of_each_of_its_kinds(once, analysed):
         kf.load_metrics(analysed, "first", "pixels")
 
 
-# ---- its life ----
+# ---- life cycle ----
 
 
 def test_deleting_an_analysis_deletes_all_of_its_runs(crowd):

@@ -1,4 +1,4 @@
-"""The same analysis again, and two agreements side by side, against hand-worked scenes and the library itself."""
+"""Repeated analyses, and comparison of two agreements, vs. hand-worked scenes and the library."""
 
 import json
 from collections.abc import Callable
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning"
 
 
 def mend(dataset: fo.Dataset) -> str:
-    """Bob, too, now calls the second scene a cat, and no longer sees the first: its id."""
+    """Let bob label the second scene as a cat, too, and delete his label of the first; return its id."""
     first, second = dataset.limit(2)
     second.bob.detections[0].label = "cat"
     first.bob.detections = []
@@ -49,7 +49,7 @@ def keys_of(found: Analysis) -> dict[str, str]:
     return {kind: run.key for kind, run in found.runs.items()}
 
 
-# ---- the same again ----
+# ---- repeated analysis ----
 
 OTHERS: dict[str, tuple[Callable[[], list[fo.Sample]], dict[str, Any]]] = {
     "agreement": (
@@ -71,7 +71,7 @@ OTHERS: dict[str, tuple[Callable[[], list[fo.Sample]], dict[str, Any]]] = {
     ),
     "pixels": (small, {"ignore_value": 7, "raters_are_local": True}),
 }  # fmt: skip
-"""Kind -> samples, and settings that are not the defaults."""
+"""Kind -> samples, and non-default settings."""
 
 
 @pytest.mark.parametrize("kind", [name for name, kind in kf.KINDS.items() if kind.suffix])
@@ -86,7 +86,7 @@ def test_the_same_labels_give_the_same_run(make, kind):
     assert json.dumps(plain_values(after.details)) == json.dumps(plain_values(kf.load_details(dataset, "one").details))
     if kind == "pixels":
         for key in ("one", "two"):
-            kf.delete_run(dataset, key)  # with the files of masks
+            kf.delete_run(dataset, key)  # including files of masks
 
 
 def test_the_view_and_what_people_said_are_kept(make, monkeypatch):
@@ -113,11 +113,11 @@ def test_what_fails_to_be_carried_over_leaves_nothing(dataset, monkeypatch):
         kf.update_analysis(dataset, "first")
 
 
-# ---- side by side ----
+# ---- comparison ----
 
 
 def test_what_changed_by_hand(dataset):
-    """Bob mends scene 1 (alpha 0 -> 1) and spoils scene 0 (1 -> 0)."""
+    """Bob corrects scene 1 (alpha 0 -> 1) and makes scene 0 worse (1 -> 0)."""
     kf.analyse(dataset, "first", kinds=["agreement"], raters=RATERS)
     image = mend(dataset)
     kf.update_analysis(dataset, "first")

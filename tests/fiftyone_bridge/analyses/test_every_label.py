@@ -1,4 +1,4 @@
-"""*Analyse* on a plain data set of any label type: runs, and sentences on what they found."""
+"""*Analyse* on a plain data set of any label type: runs, and statements about their findings."""
 
 import warnings
 from collections.abc import Callable
@@ -15,7 +15,7 @@ RATERS = ("ann", "bob", "cora")
 
 
 def samples_of(label: Callable[[str, int], fo.Label], images: int = 16) -> list[fo.Sample]:
-    """One field for each rater, of whom nothing is stored."""
+    """Return samples with one field per rater, without stored raters."""
     return [
         fo.Sample(f"/x/{image}.png", raters=list(RATERS), **{name: label(name, image) for name in RATERS})
         for image in range(images)
@@ -23,7 +23,7 @@ def samples_of(label: Callable[[str, int], fo.Label], images: int = 16) -> list[
 
 
 def grade(rater: str, image: int) -> fo.Classification:
-    """cora grades lower by one on three of four images."""
+    """Return grades; cora grades lower by one on three of four images."""
     return fo.Classification(label=str(image % 4 + 1 - (rater == "cora" and image % 4 > 0)))
 
 
@@ -53,13 +53,13 @@ def mask(rater: str, image: int) -> fo.Segmentation:
                 "cora grades lower by 0.75",
                 "ann grades",
                 "bob grades",
-                "cora answers",
+                "cora agrees",
                 "12 (75",
                 "0 of 12 decisions",
             ],
         ),
-        (name, "image_labels", ["Raters agree", "cora answers as most raters do least often", "6 (38", "0 of 6"]),
-        (names, "image_labels", ["Raters ", "Hardest question: wet", "cora answers", "8 (50 %) of 16", "0 of 8"]),
+        (name, "image_labels", ["Raters agree", "cora agrees with the majority least often", "6 (38", "0 of 6"]),
+        (names, "image_labels", ["Raters ", "Hardest question: wet", "cora agrees", "8 (50 %) of 16", "0 of 8"]),
         (mask, "pixels", ["Two raters share ", "cora is furthest from the others: F1", "0 of 19 decisions"]),
     ],
 )
@@ -69,7 +69,7 @@ def test_any_label_type_comes_to_an_overview(make: Any, label: Any, kind: str, b
         warnings.simplefilter("always", KalosWarning)
         analysis = kf.analyse(dataset, "first")
     told = any("none are stored, so each field" in str(entry.message) for entry in caught)
-    assert told is (kind == "image_labels")  # a field of masks is a rater of its own anyway
+    assert told is (kind == "image_labels")  # a field of masks is always a rater
     assert {found: run.key for found, run in analysis.runs.items()} == {kind: "first"}
     *said, last = (statement.text for statement in kf.overview_of(dataset, "first"))
     assert last == "No sample was edited since."

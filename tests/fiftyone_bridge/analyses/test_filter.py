@@ -1,4 +1,4 @@
-"""Findings, scorecards and sentences of an analysis as a filter leaves them, from what its runs stored alone."""
+"""Findings, scorecards and statements of a filtered analysis, from what its runs stored."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -43,7 +43,7 @@ def table(dataset: fo.Dataset) -> Any:
     pairwise([None, "cat"], [None, "bob"], [(), ("tag",), ("samples",), ("tag", "samples")]),
 )
 def test_findings(dataset, table, category, rater, names):
-    """As searched among the annotations of these samples alone."""
+    """Findings equal those of a search among the annotations of these samples."""
     ids = dataset.values("id")
     limits = {"tag": ids[2:9], "samples": ids[5:]}
     dataset.select(limits["tag"]).tag_samples("mine")

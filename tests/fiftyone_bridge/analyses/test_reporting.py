@@ -1,4 +1,4 @@
-"""A report of an analysis says what its runs stored."""
+"""Report of an analysis, from what its runs stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.report.test_report import Page
 
 @pytest.fixture(scope="module")
 def dataset(make_once: Make) -> fo.Dataset:
-    """Ten images; cid calls every third cat a dog, and misses the second object of every second image."""
+    """Return ten images; cid labels every third cat as a dog, and misses the second object of every second image."""
     samples = []
     for number in range(10):
         cats = [("cat", [10, 10, 20, 30]), ("cat", [50, 10, 20, 30])]
@@ -33,7 +33,7 @@ def dataset(make_once: Make) -> fo.Dataset:
 
 
 def flat(text: str) -> str:
-    """With single spaces that break."""
+    """Return text with single, breakable spaces."""
     return " ".join(text.split())
 
 
@@ -43,7 +43,7 @@ def text_of(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def first(dataset: fo.Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of the analysis, before anything was decided."""
+    """Write the report of the analysis, before any decision."""
     return kf.report(dataset, "first", tmp_path_factory.mktemp("reports") / "first.html", title="Mine")
 
 
@@ -76,13 +76,13 @@ def test_who_is_right_has_a_chapter(dataset, tmp_path):
     assert flat(skill_title(list(THREE), estimate.skill)) in chapter
     skills = [with_interval(*of) for of in zip(estimate.skill, estimate.skill_interval, strict=True)]
     places = [chapter.index(flat(f"{rater} {skill}")) for rater, skill in zip(THREE, skills, strict=True)]
-    assert places[2] < places[0] < places[1]  # the least right first, and ann before bob, who is as right
+    assert places[2] < places[0] < places[1]  # lowest accuracy first; ann before bob, who has the same
     assert ("DOUBTFUL" in chapter) == bool(estimate.overturned)
     assert text.count("Answers are expected to be right") == 1
 
 
 def outlines(width: float) -> fo.Polylines:
-    """A cat and a dog; the cat of one rater is larger."""
+    """Return a cat and a dog; the cat of one rater is larger."""
     return fo.Polylines(polylines=[polyline("cat", [0, 0, width, 40]), polyline("dog", [50, 50, 40, 40])])
 
 
@@ -112,14 +112,14 @@ def test_boundaries_divisions_and_grades_have_chapters(make, tmp_path):
         name = found.measures[0]
         interval = with_interval(row[name], (row[f"{name}_low"], row[f"{name}_high"]))
         assert flat(f"{found.raters[0]} {found.raters[1]} {interval}") in text
-    assert "cat 2.00 " in text  # in all images alike: its right edge is two pixels further out
+    assert "cat 2.00 " in text  # in all images: its right edge is two pixels further out
     (graded,) = run.details.grades
     forms, chapter = graded.correlation, text.split(" Grades ")[1]
     estimates = list(zip(graded.weighted.value, graded.weighted.interval, strict=True))
     for value, ends in [*estimates, (forms.value[1], forms.interval[1])]:
         assert flat(with_interval(value, ends)) in chapter
     assert "label interval" in text
-    kf.delete_run(dataset, "first_pixels")  # with its files
+    kf.delete_run(dataset, "first_pixels")  # including its files
 
 
 def test_an_agreement_alone_has_a_report(dataset, tmp_path):

@@ -1,4 +1,4 @@
-"""Crowd regions of a COCO file in a data set: kept as labels, out of agreement, ignored regions in mAP."""
+"""Crowd regions of a COCO file in a data set: stored as labels, excluded from agreement, ignored regions in mAP."""
 
 import warnings
 from dataclasses import replace
@@ -20,11 +20,11 @@ KINDS = {
     "polygon": ("polygon_iou", "Polylines"),
     "mask": ("mask_iou", "Detections"),
 }
-"""What annotations are outlined by -> the similarity that compares these, and FiftyOne's labels of them."""
+"""Kind of outline -> similarity that compares it, and its label type in FiftyOne."""
 
 
 def rle(left: int, top: int, right: int, bottom: int) -> dict[str, Any]:
-    """The pixels of a rectangle without every third row, as COCO writes a crowd."""
+    """Return the pixels of a rectangle without every third row, as COCO writes a crowd."""
     mask = np.zeros((SIZE, SIZE), bool)
     mask[top:bottom, left:right] = True
     mask[::3] = False
@@ -38,7 +38,7 @@ def corners(left: int, top: int, right: int, bottom: int) -> list[list[int]]:
 
 
 def coco(kind: str, images: int = 8) -> dict[str, Any]:
-    """Random objects that all raters saw, and of ann and bob crowds around some of them: pixels, outlines and boxes."""
+    """Return random objects by all raters, and crowds of ann and bob around some: as pixels, outlines and boxes."""
     rng = np.random.default_rng(5)
     annotations: list[dict[str, Any]] = []
 
@@ -72,7 +72,7 @@ def coco(kind: str, images: int = 8) -> dict[str, Any]:
 
 @pytest.fixture(scope="module", params=list(KINDS))
 def crowded(request, tmp_path_factory):
-    """The similarity, the table of a file, and the data set that it was loaded into."""
+    """Return the similarity, the table of a file, and the data set that it was loaded into."""
     data = coco(request.param)
     with pytest.warns(KalosWarning, match="crowd regions"):
         table = read_coco(data)
@@ -96,7 +96,7 @@ def test_the_map_of_a_data_set_is_that_of_its_file(crowded):
     expected = modified_map(table, similarity)
     assert modified_map(read, similarity).directions == pytest.approx(expected.directions, nan_ok=True)
     without = modified_map(replace(table, crowd_regions=None), similarity)
-    assert np.nanmean(without.directions) < np.nanmean(expected.directions) - 0.001  # they matter here
+    assert np.nanmean(without.directions) < np.nanmean(expected.directions) - 0.001  # crowds make a difference here
 
 
 @pytest.mark.filterwarnings("ignore::kalos_core.KalosWarning")
@@ -104,7 +104,7 @@ def test_label_convergence_of_a_data_set_is_that_of_its_file(crowded):
     similarity, table, dataset = crowded
     expected = label_convergence(table, 5, 0.5, similarity=similarity)
     run = kf.estimate_convergence(dataset, "ceiling", similarity=similarity, subsets=5, fraction=0.5)
-    for result in (run.result, kf.load_run(dataset, "ceiling").result):  # the latter from what the run stored
+    for result in (run.result, kf.load_run(dataset, "ceiling").result):  # the latter from stored results
         assert result.whole.mean == pytest.approx(expected.whole.mean, nan_ok=True)
         assert result.summary()["whole"].tolist() == pytest.approx(expected.summary()["whole"].tolist())
     dataset = dataset.clone()
@@ -115,7 +115,7 @@ def test_label_convergence_of_a_data_set_is_that_of_its_file(crowded):
 
 
 def crowds(field: fo.Detections | fo.Polylines) -> list[Any]:
-    """The labels of a field that are crowd regions."""
+    """Return the labels of a field that are crowd regions."""
     labels = field.detections if isinstance(field, fo.Detections) else field.polylines
     return [label for label in labels if label.to_dict().get(CROWD)]
 
@@ -132,7 +132,7 @@ def test_agreement_reads_none(crowded):
 
 
 def test_labels_that_somebody_else_marked_as_crowds(make):
-    """FiftyOne's own importer writes numbers; ann's crowd holds bob's cat, which counts for nothing."""
+    """FiftyOne's own importer writes numbers; ann's crowd contains bob's cat, which does not count."""
     cat, near, around = [0, 0, 10, 10], [50, 50, 10, 10], [40, 40, 40, 40]
 
     def read(crowd: int) -> Annotations:

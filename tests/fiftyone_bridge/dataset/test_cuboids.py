@@ -1,4 +1,4 @@
-"""Cuboids are those of FiftyOne: its corners, and its IoU as a second witness."""
+"""Cuboids vs. FiftyOne: its corners, and its IoU."""
 
 import warnings
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ def test_corners_are_where_fiftyone_puts_them():
 @pytest.mark.parametrize("seed", range(3))
 def test_equals_fiftyone(seed):
     column = random_cuboids(np.random.default_rng(seed), 25)
-    # a rotation matrix: of three angles it would make a rotation vector, which is something else
+    # a rotation matrix: FiftyOne would interpret three angles as a rotation vector
     labels = [
         SimpleNamespace(location=where, dimensions=size, rotation=axes)
         for where, size, axes in zip(column.location, column.dimensions, column.axes, strict=True)
@@ -30,7 +30,7 @@ def test_equals_fiftyone(seed):
     left, right = np.triu_indices(25, 1)
     values = cuboid_iou(column, left, column, right)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns where two cuboids hardly touch
+        warnings.simplefilter("ignore")  # it warns if two cuboids hardly touch
         theirs = [utils3d.compute_cuboid_iou(labels[a], labels[b]) for a, b in zip(left, right, strict=True)]
     assert (values > 0).sum() > 50
     np.testing.assert_allclose(values, theirs, atol=1e-9)

@@ -1,4 +1,4 @@
-"""Labels as documents: those that FiftyOne's own objects become, whatever its version."""
+"""Labels as documents, equal to those of FiftyOne's own objects in any version."""
 
 from typing import Any
 
@@ -25,20 +25,20 @@ def table(*shapes: dict[str, Any]) -> Annotations:
 
 
 def stored(document: Any) -> dict[str, Any]:
-    """A document as the database gives it back."""
+    """Return a document as the database returns it."""
     found: dict[str, Any] = bson.decode(bson.encode(document))
     return found
 
 
 def same(label_type: LabelType, annotations: Annotations, *labels: Any) -> None:
-    """Whether the documents are those of FiftyOne's own labels."""
+    """Check that the documents equal those of FiftyOne's own labels."""
     expected = [label.to_dict() for label in labels]
     attributes = [label["annotation_id"] for label in labels]
     ids = [document["_id"] for document in expected]
     made = label_type.labels(annotations, np.arange(len(labels)), lambda _: {"_id": ids, "annotation_id": attributes})
     for ours, theirs in zip(made, expected, strict=True):
         own, fiftyones = stored(ours), stored(theirs)
-        assert repr(sorted(own.items())) == repr(sorted(fiftyones.items()))  # one NaN is no other
+        assert repr(sorted(own.items())) == repr(sorted(fiftyones.items()))  # NaN is not equal to NaN
 
 
 class TestDocuments:
@@ -64,7 +64,7 @@ class TestDocuments:
 
 class TestFields:
     def test_nothing_annotated_and_not_assigned_differ(self, monkeypatch):
-        """Three images, two a block; the last first."""
+        """Three images, two per block, last image first."""
         monkeypatch.setattr("kalos_core.fiftyone.dataset.encoding.BLOCK", 2)
         rows = [
             {"image": image, "rater": rater, "category": "cat", "box": [x, 0, 4, 5]}
@@ -87,7 +87,7 @@ class TestFields:
         ]
 
     def test_without_annotations(self):
-        """An empty list is FiftyOne's own."""
+        """Empty lists are FiftyOne's own."""
         annotations = Annotations.from_rows([], images=["a"], raters=["ann"], image_size={"a": (WIDTH, HEIGHT)})
         for label_type in LABEL_TYPES.values():
             assert list(label_type.fields(annotations, ["ann"])) == [{"ann": dict(label_type.document().to_dict())}]

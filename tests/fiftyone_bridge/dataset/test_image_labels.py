@@ -1,4 +1,4 @@
-"""Reading image-level labels in each form in which a data set stores them."""
+"""Reading image-level labels in each form that data sets store."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""From a view to `Annotations`: both ways to store raters, every selection, every collection and every bad label."""
+"""From a view to `Annotations`: both ways to store raters, every selection, collection and invalid label."""
 
 import warnings
 from collections.abc import Callable
@@ -77,7 +77,7 @@ class TestStorage:
 
     def test_one_field_with_an_attribute(self, make):
         dataset = make(in_one_field(SCENES))
-        assert not dataset.has_field("marks.detections.rater")  # read although nobody declared it
+        assert not dataset.has_field("marks.detections.rater")  # read without a declaration
         assert alphas_of(of_field(dataset)) == pytest.approx(ALPHAS)
         with pytest.raises(InputError, match=r"rater_attribute: expected an attribute .* got 'annotator'"):
             of_field(dataset, rater_attribute="annotator")
@@ -125,13 +125,13 @@ class TestNames:
         with pytest.raises(InputError, match=r"every rater once, got 'Ann A.' twice"):
             read(dataset, raters=("ann", "Ann A."))
         name_raters(dataset, {"ann": "ann", "bob": "bob"})
-        hidden = dataset.select_fields("ann")  # a hidden rater is not read
+        hidden = dataset.select_fields("ann")  # hidden raters are not read
         assert list(read(hidden, raters=None).raters) == ["ann"]
         with pytest.raises(InputError, match="got 'bob'"):
             read(hidden)
 
     def test_a_reference_is_left_out(self, make):
-        """Known by its field and by its name, or by the attribute of its labels."""
+        """A reference is identified by its field and name, or by the attribute of its labels."""
         dataset = make(make_samples(GOLD))
         for raters in (("ann", "bob", "gold"), RATERS):
             assert alphas_of(read(dataset, raters=raters, reference="gold")) == pytest.approx(ALPHAS)
@@ -174,7 +174,7 @@ class TestWhatIsRead:
             assert len(read(dataset.limit(1), classes=(name,))) == 0
 
     def test_min_area(self, make):
-        """The halves of the bench have 38 * 20 = 760 square pixels, all else 1600; a mixture has the areas of boxes."""
+        """The halves of the bench have 38 * 20 = 760 square pixels, all else 1600; mixtures use the areas of boxes."""
         for make_labels in (detections, polylines):
             dataset = make(make_samples(SCENES[:4], make_labels))
             for least, left in [(759, 8), (761, 6), (1599, 6), (1601, 0)]:
@@ -219,7 +219,7 @@ class TestAssignment:
         for name in RATERS:
             dataset.set_values(name, [None] * 6)
         assert alphas_of(read(dataset, assigned="labelled")) == [None] * 6
-        assert alphas_of(read(dataset, assigned="all")) == [None] * 6  # that nobody saw anything is no agreement
+        assert alphas_of(read(dataset, assigned="all")) == [None] * 6  # there is no agreement if no rater saw anything
 
     def test_without_a_list_auto_warns(self, make):
         dataset = make(make_samples(SCENES, listed=False))
@@ -234,7 +234,7 @@ class TestAssignment:
         dataset = make(in_one_field(SCENES))
         annotated = [[True, True], [True, True], [True, False], [True, True], [False, False], [True, False]]
         assert of_field(dataset, assigned="labelled").assigned.tolist() == annotated
-        # bob annotated a dog, so he looked for the cat as well
+        # bob annotated a dog, so he was looking for the cat, too
         assert of_field(dataset, assigned="labelled", classes=("cat",)).assigned.tolist() == annotated
 
     @pytest.mark.parametrize("value", ["ann, bob", 2, [1, 2], fo.Classification(label="ann")])
@@ -272,7 +272,7 @@ def test_only_what_a_view_shows(unchanged):
 class TestGroups:
     @pytest.fixture
     def dataset(self, make: Make) -> fo.Dataset:
-        """The scenes as the slice `left`; on the slice `right` both raters always annotated the same."""
+        """Return the scenes as the slice `left`; on the slice `right`, both raters always annotated the same."""
         dataset = make([])
         dataset.add_group_field("group", default="left")
         samples = []

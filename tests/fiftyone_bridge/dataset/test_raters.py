@@ -1,4 +1,4 @@
-"""Which field holds the labels of which rater."""
+"""Mapping of fields to raters."""
 
 import fiftyone as fo
 import pytest
@@ -40,7 +40,7 @@ def test_any_names(raters, taken):
     assert len(set(names.values())) == len(raters)
     for field in names.values():
         assert field.isidentifier()
-        assert "__" not in f"_{field}_"  # FiftyOne's database layer takes names apart there
+        assert "__" not in f"_{field}_"  # FiftyOne's database layer splits names there
         assert field not in [*TAKEN, *taken]
         assert not hasattr(fo.Sample, field)
 

@@ -1,4 +1,4 @@
-"""What one sample cannot hold is refused, with the number, before anything is written; many labels at once."""
+"""Samples that would be too large are refused with the number before anything is written; many labels at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OUTLINE = {"polygon": [[1, 1, 30, 1, 30, 30, 1, 30, 1, 15]]}
 
 
 def table(count: int, **shape: Any) -> Annotations:
-    """So many labels of each of two raters on one image."""
+    """Return this many labels of each of two raters on one image."""
     row = {"image": "0.jpg", "category": "cat", **shape}
     rows = [{"rater": rater, **row} for rater in ("dan", "eve") for _ in range(count)]
     return Annotations.from_rows(rows, image_size={"0.jpg": (100, 100)})
@@ -71,7 +71,7 @@ class TestLoading:
 
 class TestRuns:
     def test_values_that_a_sample_cannot_hold_are_refused(self, dataset, monkeypatch):
-        """No sample is written to: the first one is measured, too, where nothing is too little to be."""
+        """Nothing is written; with a limit of 0, even the first sample is measured."""
         original, blocks = writing.write_samples, []
         monkeypatch.setattr(writing, "MANY", 0)
         monkeypatch.setattr(writing, "write_samples", lambda *given: blocks.append(1) or original(*given))
@@ -93,7 +93,7 @@ class TestRuns:
         assert plain(many) == plain(few)
 
     def test_a_list_of_many_labels_that_changed_is_not_written_to(self, dataset, monkeypatch):
-        """Somebody adds a label between the look at a list and the update of it."""
+        """Another user adds a label between reading and updating a list."""
         monkeypatch.setattr(writing, "MANY", 0)
         original = writing.write_samples
 
@@ -110,7 +110,7 @@ class TestRuns:
         assert not [path for path in dataset.get_field_schema(flat=True) if "run" in path]
 
     def test_what_the_database_refuses_is_said_in_words(self, dataset):
-        """The real limit: a sample of all but so many bytes of it; a run of few labels is not measured first."""
+        """The real limit: a sample almost fills it; a run with few labels is not measured first."""
 
         def leave(spare: int) -> None:
             sample = dataset.first()
@@ -132,7 +132,7 @@ def stored_bytes(dataset: fo.Dataset, sample_id: str) -> int:
 
 
 def plain(dataset: fo.Dataset) -> list[dict[str, Any]]:
-    """All samples as they are stored, with numbers in place of ids."""
+    """Return all samples as stored, with numbers instead of ids."""
     found = list(get_db_conn()[dataset._sample_collection_name].find().sort("_id"))
     number: dict[str, int] = {}
 

@@ -1,4 +1,4 @@
-"""Masks, keypoints and cuboids: read exactly where they lie, compared by what fits, stored as other labels are."""
+"""Masks, keypoints and cuboids: exact positions, suitable similarities, and storage as for other labels."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ NEAR = [(0.25, 0.6), (0.5, 0.5), (NAN, NAN)]
 
 
 def decoded(run_lengths: dict[str, Any]) -> np.ndarray:
-    """Run lengths down the columns as pixels, one run after the other."""
+    """Decode run lengths, which follow columns, into pixels."""
     height, width = run_lengths["size"]
     flat: list[bool] = []
     for number, count in enumerate(run_lengths["counts"]):
@@ -35,7 +35,7 @@ def decoded(run_lengths: dict[str, Any]) -> np.ndarray:
 
 
 def pixels(box: list[int], width: int = 20, height: int = 10) -> np.ndarray:
-    """An image with one box filled."""
+    """Return an image with one filled box."""
     mask = np.zeros((height, width), np.bool_)
     x, y, w, h = box
     mask[y : y + h, x : x + w] = True
@@ -79,23 +79,23 @@ class TestWhereAMaskLies:
 
     def test_as_fiftyones_own_pasting_where_that_is_exact(self):
         mask = pixels([4, 2, 8, 5]) & ~pixels([6, 3, 2, 2])
-        label = fo.Detection(bounding_box=[0.25, 0.25, 0.5, 0.5], mask=mask[2:7, 4:12])  # corners on halves of pixels
+        label = fo.Detection(bounding_box=[0.25, 0.25, 0.5, 0.5], mask=mask[2:7, 4:12])  # corners at half pixels
         whole = fo.Detection(bounding_box=[4 / 16, 2 / 16, 8 / 16, 5 / 16], mask=label.mask)
         pasted = whole.to_segmentation(frame_size=(16, 16)).mask > 0
         np.testing.assert_array_equal(decoded(mask_in_pixels(whole.mask, whole.bounding_box, 16, 16)), pasted)
 
     @pytest.mark.parametrize("drawn", [True, False])
     def test_a_whole_image_and_an_empty_crop(self, drawn):
-        """Columns as high as the image are one run."""
+        """Columns as high as the image form one run."""
         placed = mask_in_pixels(np.full((3, 4), drawn), [0, 0, 1, 1], 4, 3)
         assert placed["counts"].tolist() == ([0, 12, 0] if drawn else [12])
 
     @pytest.mark.parametrize(
         ("box", "columns"),
         [
-            ([2.4, 0, 3, 1], [2, 3, 4]),  # as FiftyOne's COCO importer cuts: corners rounded, 2.4 and 5.4
+            ([2.4, 0, 3, 1], [2, 3, 4]),  # as FiftyOne's COCO importer crops: corners rounded, 2.4 and 5.4
             ([2.6, 0, 3, 1], [3, 4, 5]),
-            ([-1, 0, 4, 1], [0, 1, 2]),  # cut off at the edge of the image
+            ([-1, 0, 4, 1], [0, 1, 2]),  # cropped at the edge of the image
             ([8, 0, 4, 1], [8, 9]),
         ],
     )
@@ -114,7 +114,7 @@ class TestWhereAMaskLies:
 class TestMasks:
     @pytest.fixture
     def dataset(self, make: Make) -> fo.Dataset:
-        """IoU of the masks: 12 / 24 = .5, of the boxes 24 / 24 = 1; the same; and nothing by bob."""
+        """Return samples with IoU of masks 12 / 24 = .5 and of boxes 24 / 24 = 1; the same again; and none by bob."""
         full, half = pixels([4, 2, 6, 4]), pixels([4, 2, 6, 4]) & ~pixels([5, 2, 4, 3])
         return make(
             [
@@ -125,7 +125,7 @@ class TestMasks:
         )
 
     def test_masks_are_compared_where_all_have_one(self, dataset, tmp_path):
-        """In the database or in files."""
+        """Masks are in the database or in files."""
         fitting = fitting_of(dataset, "mask_iou")
         assert {"box_iou", "mask_iou"} <= fitting
         assert not {"polygon_iou", "pose", "oks", "cuboid_iou"} & fitting
@@ -142,7 +142,7 @@ class TestMasks:
         np.testing.assert_array_equal(outside.length, inside.length)
 
     def test_alphas_worked_out_by_hand(self, dataset):
-        """A pair below the threshold leaves (cat, -) (-, cat): 1 - 1 / ((16 - 4 - 4) / 12) = -.5."""
+        """A pair below the threshold becomes (cat, -) (-, cat): 1 - 1 / ((16 - 4 - 4) / 12) = -.5."""
         for key, threshold, first in (("at", 0.5, 1.0), ("above", 0.51, -0.5)):
             run = kf.compute_agreement(dataset, key, raters=RATERS, threshold=threshold, bootstrap=0)
             assert run.settings["similarity"] == "mask_iou"
@@ -175,7 +175,7 @@ class TestMasks:
         dataset.limit(1).set_values("metadata", [None])
         with pytest.raises(InputError, match=r"masks: the size of 1 of 3 images is unknown \(0.jpg\)"):
             kf.compute_agreement(dataset, "run", raters=RATERS)
-        kf.compute_agreement(dataset, "run", raters=RATERS, similarity="box_iou")  # boxes do not need it
+        kf.compute_agreement(dataset, "run", raters=RATERS, similarity="box_iou")  # boxes are independent of it
         dataset.limit(1).set_values("metadata", [fo.ImageMetadata(width=20, height=10)])
         sample = dataset.last()
         sample.bob.detections = [detection("cat", CAT)]
@@ -188,7 +188,7 @@ class TestMasks:
         for least, left in [(12, 7), (13, 4), (25, 0)]:
             assert len(kf.read_annotations(dataset, raters=RATERS, min_area=least)) == left
             boxes = kf.read_annotations(dataset, raters=RATERS, min_area=least, similarity="box_iou")
-            assert len(boxes) == (0 if least == 25 else 7)  # all of 6 x 4 pixels
+            assert len(boxes) == (0 if least == 25 else 7)  # all are 6 x 4 pixels
 
 
 class TestKeypoints:
@@ -197,7 +197,7 @@ class TestKeypoints:
         return make([image_sample(0, poses(POSE), poses(NEAR)), image_sample(1, poses(POSE), poses())])
 
     def test_poses_are_compared(self, dataset):
-        """One joint of two is .1 of the height away: 1 - .1 / sqrt(2) / 2 = .9646; NaN is not labelled."""
+        """One of two joints is off by .1 of the height: 1 - .1 / sqrt(2) / 2 = .9646; NaN is not labelled."""
         column = kf.read_annotations(dataset, raters=RATERS).shapes["keypoints"]
         np.testing.assert_allclose(column.points[0], [[5, 5], [10, 5], [NAN, NAN]])
         assert column.visible[0].tolist() == [True, True, False]
@@ -228,7 +228,7 @@ class TestKeypoints:
 
 class TestCuboids:
     def test_scenes_are_read(self, make):
-        """IoU of the first: moved by 1 along 4: 3 / 5 = .6."""
+        """IoU of the first, moved by 1 along 4: 3 / 5 = .6."""
         dataset = make(
             [
                 scene(0, [cuboid([0, 0, 0])], [cuboid([1, 0, 0])]),
@@ -243,7 +243,7 @@ class TestCuboids:
         first, second = run.result.pairs.similarity
         assert first == pytest.approx(0.6)
         turned = [dataset.skip(1).first()[name].detections[0] for name in RATERS]
-        assert second == pytest.approx(compute_cuboid_iou(*turned), abs=1e-6)  # about one axis, all conventions agree
+        assert second == pytest.approx(compute_cuboid_iou(*turned), abs=1e-6)  # one axis: conventions agree
         assert kf.load_run(dataset, "run").result.image_alpha.tolist() == [1.0, 1.0, 0.0]
         assert sample_report(dataset, dataset.first().id, "run").units == (0,)
         sample = dataset.skip(1).first()
@@ -255,7 +255,7 @@ class TestCuboids:
 
 
 def fitting_of(dataset: fo.Dataset, default: str) -> set[str]:
-    """Similarities that fit; the first is the default, and is said to be this one."""
+    """Return the similarities that fit; the first is the default and is described as `default`."""
     selection = kf.Selection(raters=RATERS)
     found = fitting_similarities(dataset, selection)
     assert found[0] == default_similarity(dataset, selection) == default

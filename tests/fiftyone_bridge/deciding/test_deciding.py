@@ -1,4 +1,4 @@
-"""Decisions about units in dispute: who decided what, what is next, and that none is lost."""
+"""Decisions about units in dispute: who decided what, what is next, and no decision is lost."""
 
 import json
 
@@ -34,14 +34,14 @@ from tests.tiers import first
 
 FAR = [60, 60, 30, 30]
 CAT_OR_DOG, ONLY_ANN, HALVES = 1, 2, 3
-"""Scenes with units in dispute; the bench and its halves are three of them."""
+"""Scenes with units in dispute; the bench and its halves are three units."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
 
 
 @pytest.fixture(scope="module")
 def analysed(make_once):
-    """The six scenes with an agreement: five units in dispute."""
+    """Return the six scenes with an agreement: five units in dispute."""
     dataset = make_once()
     kf.compute_agreement(dataset, "run", raters=RATERS, bootstrap=0)
     return dataset
@@ -49,26 +49,26 @@ def analysed(make_once):
 
 @pytest.fixture
 def dataset(analysed):
-    """A copy for tests that decide."""
+    """Return a copy for tests that decide."""
     return analysed.clone()
 
 
 def of(make: Make, scenes: list[Scene], raters: tuple[str, ...] = RATERS) -> fo.Dataset:
-    """Other scenes, with an agreement."""
+    """Return other scenes, with an agreement."""
     dataset = make(make_samples(scenes))
     kf.compute_agreement(dataset, "run", raters=raters, bootstrap=0)
     return dataset
 
 
 def take_back(dataset: fo.Dataset, scene: int, rater: str = "bob", left: slice = slice(0)) -> None:
-    """Delete labels of a rater; none is left unless told."""
+    """Delete labels of a rater in a scene, by default all."""
     sample = dataset.skip(scene).first()
     sample[rater].detections = sample[rater].detections[left]
     sample.save()
 
 
 def labels_of(dataset: fo.Dataset, scene: int) -> list[str]:
-    """Ids of all labels of a scene, ann's first."""
+    """Return the ids of all labels of a scene, ann's first."""
     sample = dataset.skip(scene).first()
     return [label.id for name in RATERS if sample[name] is not None for label in sample[name].detections]
 
@@ -89,7 +89,7 @@ class TestDecide:
         assert made.labels == (dog, cat)
         assert (made.decision, made.rater, made.note, made.who) == ("take", "bob", "a tail", "eva")
         assert kf.decisions(dataset, "run") == [made]
-        assert dataset.values("run_disputes") == [0, 0, 1, 1, 0, 0]  # a whole and its parts are one
+        assert dataset.values("run_disputes") == [0, 0, 1, 1, 0, 0]  # a whole and its parts count once
         assert counted(dataset) == (3, 1, 0, 2)
 
     def test_the_latest_counts_and_all_are_kept(self, dataset):
@@ -110,7 +110,7 @@ class TestDecide:
         assert {scene_of(dataset, found) for found in queue} == {ONLY_ANN, HALVES}
 
     def test_a_whole_and_its_parts_are_decided_together(self, dataset):
-        """All three units, as soon as the decision needs them, whichever label of them is given."""
+        """All three units are decided if needed, for any of their labels."""
         whole, left, right = labels_of(dataset, HALVES)
         sample_id = dataset.skip(HALVES).first().id
         (unit,) = kf.disputed_units(dataset, "run", sample_id)
@@ -125,7 +125,7 @@ class TestDecide:
             assert (unit.decision, unit.state) == (made, "decided")
 
     def test_one_part_can_be_decided_alone_and_takes_the_other_decision_back(self, dataset):
-        """As `resolve` has it: a decision about the whole counts as long as no unit of it was decided otherwise."""
+        """As in `resolve`: a decision about the whole counts until one of its units is decided differently."""
         whole, left, right = labels_of(dataset, HALVES)
         kf.decide(dataset, "run", [whole, left, right], "whole")
         made = kf.decide(dataset, "run", [left], "none")
@@ -151,7 +151,7 @@ class TestDecide:
             kf.decide(analysed, "run", labels, decision, rater)
 
     def test_two_units_beside_each_other_are_no_whole_and_its_parts(self, make):
-        """One rater has one of them and another both, which alone says nothing."""
+        """One rater has one of them and another both, which alone is not sufficient."""
         dataset = of(make, [{"ann": [("cat", CAT), ("cat", FAR)], "bob": [("dog", CAT)]}])
         for decision in ("whole", "none"):
             with pytest.raises(InputError, match="of 2 units"):
@@ -195,7 +195,7 @@ class TestWithOthers:
 
 class TestQueue:
     def test_the_least_agreement_first_then_the_id_and_around(self, analysed):
-        """Alphas -2/3, 0 and 0."""
+        """Alphas are -2/3, 0 and 0."""
         seen, after = [], None
         for _ in range(4):
             after = kf.next_dispute(analysed, "run", after)
@@ -203,7 +203,7 @@ class TestQueue:
         assert seen == [HALVES, CAT_OR_DOG, ONLY_ANN, HALVES]
 
     def test_of_a_class_and_of_a_rater(self, make):
-        """Bob stands alone with his dog; where ann and cid see nothing he is alone, too."""
+        """Only bob has a dog; he is also alone where ann and cid see nothing."""
         scenes = [
             {"ann": [("cat", CAT)], "bob": [("dog", CAT)], "cid": [("cat", CAT)]},
             {"ann": [("cat", CAT)], "bob": [("cat", CAT), ("cow", FAR)], "cid": [("cat", CAT)]},
@@ -224,7 +224,7 @@ class TestQueue:
 
     @pytest.mark.parametrize("seed", first(range(3)))
     def test_the_order_is_that_of_the_library(self, make, seed):
-        """`disputes` of the whole agreement, image by image; ids grow with the images."""
+        """The order equals `disputes` of the whole agreement, image by image; ids increase with the images."""
         dataset = of(make, crowded(seed), THREE)
         result = kf.load_run(dataset, "run").result
         found = disputes(result)
@@ -238,7 +238,7 @@ class TestQueue:
         queue = {str(sample.id): [entry["unit"] for entry in sample["run_queue"]] for sample in dataset}
         assert [unit for key in walked for unit in queue[str(key)]] == found.unit.tolist()
         units = [of for key in walked for of in kf.disputed_units(dataset, "run", str(key))]
-        assert counted(dataset) == (len(units), 0, 0, len(units))  # what is decided together counts once
+        assert counted(dataset) == (len(units), 0, 0, len(units))  # units decided together count once
 
 
 class TestUnits:
@@ -284,7 +284,7 @@ class TestCarried:
         assert kf.decisions(dataset, "again", history=True) == told
 
     def test_what_is_another_unit_now_is_left_and_brings_nothing_older_back(self, dataset):
-        """At a threshold of .45 the bench and its left half are one unit, and a label of another sample is gone."""
+        """At a threshold of .45, the bench and its left half are one unit, and a label of another sample is deleted."""
         _, left, right = labels_of(dataset, HALVES)
         alone = kf.decide(dataset, "run", [right], "none")
         split = kf.decide(dataset, "run", [left], "none")
@@ -396,13 +396,13 @@ class TestResults:
             assert kf.tag_disputes(dataset, "run", "$look") == 2
         assert [scene_of(dataset, key) for key in dataset.match_tags("$look").values("id")] == [ONLY_ANN, HALVES]
         assert dataset.values("ann.detections.tags") == [[[]], [[]], [["$look"]], [["$look"]], [], [[]]]
-        assert dataset.last()["bob"] is None  # who was not assigned stays so
+        assert dataset.last()["bob"] is None  # unassigned raters stay unassigned
         assert count_changes(dataset, "run") == 0
         assert kf.tag_disputes(dataset, "run", "all", open_only=False) == 3
 
 
 class TestHandedOver:
-    """To a back end that FiftyOne's configuration names by its class."""
+    """Handover to a back end that FiftyOne's configuration names by its class."""
 
     @pytest.fixture
     def dataset(self, analysed, monkeypatch):
@@ -444,7 +444,7 @@ class TestHandedOver:
 
     @pytest.mark.parametrize("stores", [False, True])
     def test_what_a_dead_process_left_goes_with_the_next_one(self, dataset, stores):
-        """FiftyOne lists its run first and stores its results last; what it stored before both no list names."""
+        """FiftyOne stores a run before its results; results that were stored earlier are in no list."""
         self.hand_over(dataset)
         stored = get_db_conn()
         if not stores:
@@ -457,7 +457,7 @@ class TestHandedOver:
             stored.runs.insert_one({"_dataset_id": dataset._doc.id, "key": "arbiter"})
             stored["fs.files"].insert_one({})
             settle_hand_over(dataset)
-            assert dataset.list_annotation_runs() == ["arbiter"]  # the process lives
+            assert dataset.list_annotation_runs() == ["arbiter"]  # its process is running
         self.hand_over(dataset, "other")
         assert dataset.list_annotation_runs() == [*["arbiter"] * stores, "other"]
         assert "handing_over" not in read_info(dataset)
@@ -466,6 +466,6 @@ class TestHandedOver:
 
 
 def _stored() -> tuple[int, int]:
-    """How many runs and files the database holds."""
+    """Count the runs and files in the database."""
     stored = get_db_conn()
     return stored.runs.count_documents({}), stored["fs.files"].count_documents({})

@@ -1,4 +1,4 @@
-"""Image-level labels in dispute: queued with their run, decided as units are, and resolved."""
+"""Image-level labels in dispute: queued with their run, decided like units, and resolved."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECOND, HALVED, APART = 1, 3, 5
 
 @pytest.fixture
 def dataset(make: Make) -> fo.Dataset:
-    """The quiz with a run."""
+    """Return the quiz with a run."""
     return computed(make(quiz))
 
 
@@ -66,7 +66,7 @@ class TestQueue:
         assert second.values == {"ann": ("cat",), "bob": ("cat",), "cid": ("dog",)}
         assert (second.against, second.question) == (("cid",), "label")
         assert second.said == {"ann": "with the majority", "bob": "with the majority", "cid": "most gave cat"}
-        assert halved.values == {"ann": ("cat",), "bob": ("dog",)}  # cid was not asked
+        assert halved.values == {"ann": ("cat",), "bob": ("dog",)}  # cid is not assigned
         assert halved.against == ("ann", "bob")
         assert second.decisions == tuple(kf.LABEL_DECISIONS)
         with pytest.raises(InputError, match="not part of the run"):
@@ -87,7 +87,7 @@ class TestQueue:
         }
 
     def test_several_questions_of_an_image_are_decided_one_by_one(self, make):
-        """Day and night exclude each other; the sun does not: whether it is there is what somebody said."""
+        """Day and night exclude each other; the sun does not: its presence is a separate question."""
         rows = [{"ann": ["day", "sun"], "bob": ["night"], "cid": ["day"]}, {"ann": ["day"], "bob": ["day"], "cid": []}]
         dataset = make([sample(n, **{name: several(of) for name, of in row.items()}) for n, row in enumerate(rows)])
         computed(dataset, groups={"time": ["day", "night"]}, assigned="all")
@@ -236,7 +236,7 @@ class TestResolved:
         assert not dataset.has_field("gold")
 
     def test_raters_and_classifiers_are_compared_with_it(self, dataset):
-        """As any reference, and as one truth of a ranking; nobody takes it for a rater."""
+        """Compare with any reference, or use it as one truth of a ranking; it does not count as a rater."""
         decided(dataset, SECOND, "take", "cid")
         decided(dataset, HALVED, "take", "ann")
         kf.resolved(dataset, "run", "gold", undecided="drop")
@@ -245,7 +245,7 @@ class TestResolved:
         ranked = kf.rank_systems(dataset, "ranked", systems=["net", "svm"], raters=("ann", "gold"))
         assert ranked.metrics["truths"] == ["ann", "gold", "majority"]
         found = dataset.evaluate_classifications("ann", gt_field="gold")
-        assert found.metrics()["support"] == 5  # of an open dispute there is no truth
+        assert found.metrics()["support"] == 5  # open disputes have no ground truth
         assert "gold" in kf.label_fields(dataset, IMAGE_LABELS)
         names = [name for of in kf.found_raters(dataset) for name in of.raters]
         assert "gold" not in names

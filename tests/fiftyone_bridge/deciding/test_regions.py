@@ -1,4 +1,4 @@
-"""Regions in dispute of masks: written with their run, decided as units are, and gone with it."""
+"""Regions in dispute of masks: written with their run, decided like units, and deleted with it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.fiftyone_bridge.stacks import CLASSES, MAPS, RATERS, painted
 
 @pytest.fixture
 def dataset(make: Make) -> Iterator[fo.Dataset]:
-    """The maps with a run that wrote their regions."""
+    """Return the maps with a run that wrote their regions."""
     found = make(
         [
             fo.Sample(
@@ -49,7 +49,7 @@ def test_regions_are_those_of_the_library(dataset):
     np.testing.assert_allclose(stored[1].bounding_box, [20 / 30, 10 / 20, 4 / 30, 5 / 20])
     assert stored[1].mask.shape == (5, 4)
     assert stored[1].mask.all()
-    assert "pixels_regions" not in label_fields(dataset)  # nobody's labels
+    assert "pixels_regions" not in label_fields(dataset)  # not labels of a rater
     few = kf.compute_pixel_agreement(dataset, "few", regions=True, region_most=1)  # of the two of the first image
     assert (few.metrics["regions"], few.settings["region_most"]) == (2, 1)
     assert [label.area for sample in dataset for label in sample.few_regions.detections] == [36, 20]
@@ -60,12 +60,12 @@ def test_regions_are_those_of_the_library(dataset):
 
 
 def test_open_regions_are_handed_over(dataset, monkeypatch):
-    """As masks of the classes of the run, those images that raters agree about least first; no mask is changed."""
+    """Hand over masks of the run's classes, images with least agreement first; no mask is changed."""
     monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
     first, _, last = dataset.values("id")
     before = [sample[name] and sample[name].mask.tolist() for sample in dataset for name in RATERS]
     kf.hand_over(dataset, "pixels", "arbiter", backend="stub")
-    assert sorted(Stub.given["ids"]) == [first, last]  # nothing is in dispute on the second
+    assert sorted(Stub.given["ids"]) == [first, last]  # the second has no dispute
     assert Stub.given["ids"] == view_of_queue(dataset, "pixels").values("id")
     (about,) = Stub.given["schema"].values()
     assert (about["type"], list(about["classes"])) == ("segmentation", ["road", "car"])
@@ -99,7 +99,7 @@ def test_regions_are_decided_one_after_the_other(dataset):
     assert kf.count_disputes(dataset, "pixels") == DisputeCount(3, 1, 1, 1)
     assert kf.next_dispute(dataset, "pixels") == last
     (left,) = kf.disputed_units(dataset, "pixels", last)
-    assert set(left.against) == {"ann", "bob"}  # one each: no side has most
+    assert set(left.against) == {"ann", "bob"}  # one each: no majority
     kf.decide(dataset, "pixels", left.labels, "none")
     assert kf.next_dispute(dataset, "pixels") is None
     view = view_of_queue(dataset, "pixels", state="decided")
@@ -134,7 +134,7 @@ def test_decisions_follow_the_regions_of_the_run_made_again(dataset):
     sample.save()
     again = kf.update_analysis(dataset, "pixels")
     (made,) = kf.decisions(dataset, again.runs["pixels"].key)
-    assert (made.labels, made.decision, made.rater) == ((first,), "take", "bob")  # the other region is another one now
+    assert (made.labels, made.decision, made.rater) == ((first,), "take", "bob")  # the other region has changed
     assert again.runs["pixels"].settings["regions"]
     moved = carry_decisions(dataset, "pixels", again.runs["pixels"].key)
     assert [one.labels for one in moved.left] == [(second,)]

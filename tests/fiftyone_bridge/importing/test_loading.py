@@ -40,7 +40,7 @@ def ring(box: list[float]) -> list[float]:
 
 
 def coco(annotated: list[tuple[Any, ...]] = ANNOTATED, polygons: bool = True) -> Coco:
-    """The scenes, or other annotations of the six images."""
+    """Return the scenes, or other annotations of the six images."""
     return {
         "images": [
             {"id": number, "file_name": f"{number}.png", "width": 100, "height": 100, "rater_list": assigned}
@@ -62,7 +62,7 @@ def coco(annotated: list[tuple[Any, ...]] = ANNOTATED, polygons: bool = True) ->
 
 
 def renamed(data: Coco, names: dict[str, str]) -> Coco:
-    """The same file with other raters."""
+    """Return the same file with other raters."""
     text = json.dumps(data)
     for old, new in names.items():
         text = text.replace(json.dumps(old), json.dumps(new))
@@ -100,7 +100,7 @@ class TestNewDataset:
         assert kf.rater_fields(dataset) == {"ann": "ann", "bob": "bob"}
         assert dataset.values("ann.polylines.label")[3] == ["bench"]
         assert dataset.values("ann.polylines.annotation_id")[3] == ["105"]
-        # looked and annotated nothing is not the same as was not assigned
+        # annotating nothing differs from not being assigned
         assert dataset.values("bob")[4].polylines == []
         assert dataset.values("bob")[5] is None
 
@@ -159,7 +159,7 @@ class TestNewDataset:
 
 class TestExistingDataset:
     def test_a_second_file_with_other_raters(self, loaded, images):
-        """By the name of the data set."""
+        """Load by the name of the data set."""
         before = loaded.values(["id", "ann.polylines.id"])
         done = kf.load_raters(renamed(coco(), OTHERS), loaded.name, images=images)
         assert (done.dataset.name, done.added_samples, len(loaded)) == (loaded.name, 0, 6)
@@ -187,7 +187,7 @@ class TestExistingDataset:
         assert raters["/elsewhere/other.png"] is None
 
     def test_fields_that_are_taken(self, loaded, make, images):
-        """By labels of the rater, loaded or not; a field of another kind is left alone."""
+        """Labels of a rater occupy a field, loaded or not; fields of other types are not changed."""
         with untouched(loaded), pytest.raises(InputError, match=r"holds objects of 'ann' \(field 'ann'\), 'bob'"):
             kf.load_raters(coco(), loaded, images=images)
         dataset = make([fo.Sample(str(images / "0.png"), ann=fo.Detections())])
@@ -219,7 +219,7 @@ MASK[10:30, 40:45] = MASK[12, 20:60] = True
 
 
 class TestShapes:
-    """What is in a data set is what was in the file."""
+    """Data sets have the content of files."""
 
     @pytest.mark.parametrize("box", [None, [20, 10, 40, 20], [0, 0, 60, 50], [20.5, 10, 10, 9], [90, 5, 40, 40]])
     def test_masks(self, images, box):
@@ -228,7 +228,7 @@ class TestShapes:
         data["annotations"][1]["bbox"] = box
         del data["annotations"][0]["segmentation"]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", KalosWarning)  # a box beyond the image
+            warnings.simplefilter("ignore", KalosWarning)  # a box outside of the image
             expected = read_coco(data).shapes["mask"]
             dataset = kf.load_raters(data, images=images).dataset
         assert dataset.first()["bob"].detections[0].mask.sum() == MASK.sum()
@@ -251,7 +251,7 @@ class TestShapes:
 
 
 class TestFormats:
-    """One of each way in: the readers have tests of their own."""
+    """One test per way of loading; readers have their own tests."""
 
     def test_a_file_and_the_folder_beside_it(self, images, tmp_path):
         path = tmp_path / "labels.json"
@@ -299,8 +299,8 @@ class TestImages:
         (images / "1.png").unlink()
         with pytest.raises(InputError, match=r"images: expected a folder with all 6 images of labels.json, got none"):
             kf.check_images(path)
-        kf.check_images(path, loaded)  # samples that are there need no file
-        path.write_text("[]")  # is read again
+        kf.check_images(path, loaded)  # existing samples need no file
+        path.write_text("[]")  # invalid if read again
         with pytest.raises(InputError, match=r"labels.json: expected"):
             kf.check_images(path)
 
@@ -396,7 +396,7 @@ class TestImages:
     def test_no_link_in_a_folder_of_canvases_is_followed(self, images, tmp_path):
         canvas = tmp_path / "canvas"
         canvas.mkdir()
-        for link in ("2.png", "deep"):  # dangling, and a folder
+        for link in ("2.png", "deep"):  # a dangling link, and a folder
             (canvas / link).symlink_to(tmp_path / ("away.png" if link == "2.png" else "."))
         (images / "2.png").unlink()
         for name in ("2.png", "deep/2.png"):
@@ -429,7 +429,7 @@ def test_arguments_that_cannot_be(dataset, images, tmp_path):
 
 
 def state(dataset: fo.Dataset | None) -> Any:
-    """All there is to a data set; an absent value and None are the same to FiftyOne."""
+    """Return the complete state of a data set; FiftyOne treats an absent value and None as equal."""
     if dataset is None:
         return fo.list_datasets()
     dataset.reload()
@@ -474,7 +474,7 @@ class TestNothingIsLeftBehind:
         assert fo.list_datasets() == there
 
     def test_samples_already_added_when_it_fails_midway(self, loaded, images, monkeypatch, meanwhile):
-        """Two samples had arrived."""
+        """Two samples had been added."""
         loaded.delete_samples(loaded.values("id")[2:])
         monkeypatch.setattr(fo.config, "default_batcher", "static")
         monkeypatch.setattr(fo.config, "batcher_static_size", 1)

@@ -1,4 +1,4 @@
-"""What loads and compares shows itself like every result."""
+"""Results of loading and comparing display like all results."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Attributes of labels: loaded from files with the labels, and the agreement on them where raters mean the same."""
+"""Attributes of labels: loaded from files with the labels, and agreement on them for matched labels."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from tests.fiftyone_bridge.scenes import untouched
 pytestmark = pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
 
 GRADES = {"ann": [1, 3, 5, 4, 2], "bob": [2, 3, 5, 5, None]}
-"""Of one nodule an image; of the last bob gave none."""
+"""Grades of one nodule per image; bob did not grade the last one."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_attributes_stand_on_the_labels_that_are_loaded(loaded):
         assert given(loaded, rater, "malignancy") == grades
         assert given(loaded, rater, "is_hurt") == [False, False, True, True, True]
         assert given(loaded, rater, "attribute_index") == [None if of is None else of / 2 for of in grades]
-        assert given(loaded, rater, "index") == [None] * 5  # a detection has its own
+        assert given(loaded, rater, "index") == [None] * 5  # detections have their own `index`
     kinds = {name: type(loaded.get_field(f"ann.detections.{name}")) for name in ("malignancy", "is_hurt")}
     assert kinds == {"malignancy": fo.IntField, "is_hurt": fo.BooleanField}
     assert attributes_to_compare(loaded) == ["attribute_index", "is_hurt", "malignancy"]
@@ -65,7 +65,7 @@ def test_agreement_on_an_attribute_is_that_of_the_library(loaded, table):
     found = kf.attribute_agreement(loaded, "run", "malignancy", bootstrap=50, seed=3)
     own = attribute_agreement(agreement(table, bootstrap=0), "malignancy", bootstrap=50, seed=3)
     assert found.to_pandas().equals(own.to_pandas())
-    assert (found.items, round(found.alpha, 3)) == (4, 0.889)  # as in the example of the library, by hand there
+    assert (found.items, round(found.alpha, 3)) == (4, 0.889)  # as in the library's hand-worked example
     nominal = kf.attribute_agreement(loaded, "run", "malignancy", "nominal", bootstrap=0)
     assert nominal.coefficient.tolist() == ["alpha, nominal", "AC1", "Conger's kappa"]
 
@@ -78,7 +78,7 @@ def test_a_run_compares_attributes_as_it_is_told(loaded):
     own = kf.attribute_agreement(loaded, "run", "malignancy", "interval", bootstrap=50)
     assert stored[0].to_pandas().equals(own.to_pandas())
     assert stored[0].without_items().items == own.items == 4
-    # bob gave the last none; its index is half of it
+    # bob did not grade the last one; its index is half of it
     assert loaded.values("run_attributes") == [[1, 0, 0.5], [0, 0, 0], [0, 0, 0], [1, 0, 0.5], [None, 0, None]]
     rows = kf.attribute_rows(loaded, "run", "malignancy")
     assert [(row.file, row.category, dict(row.values)) for row in rows] == [

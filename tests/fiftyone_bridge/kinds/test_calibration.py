@@ -1,4 +1,4 @@
-"""Runs of calibration: numbers of the library, and a chosen threshold that becomes the default of its similarity."""
+"""Runs of calibration: numbers of the library, and a selected threshold that becomes the default."""
 
 import json
 from typing import Any
@@ -28,14 +28,14 @@ def run_it(dataset: fo.Dataset, key: str = "run", **options: Any) -> Run:
 
 @pytest.fixture(scope="module")
 def calibrated(make_once):
-    """A data set with a run, for tests that only read."""
+    """Return a data set with a run, for tests that only read."""
     dataset = make_once(make_samples(crowded(8)))
     return dataset, run_it(dataset, repeats=2, bootstrap=10, seed=3)
 
 
 @pytest.fixture
 def dataset(calibrated):
-    """A copy for tests that choose thresholds."""
+    """Return a copy for tests that choose thresholds."""
     return calibrated[0].clone()
 
 
@@ -71,7 +71,7 @@ def test_it_holds_what_is_plotted(calibrated):
 
 
 def test_it_compares_in_pixels_if_told_so_or_where_a_size_is_unknown(make):
-    """Images of two sizes: relative to them, boxes of equal pixels are not alike."""
+    """Images of two sizes: boxes of equal pixels differ relative to their images."""
     samples = make_samples(crowded(8))
     for sample in samples[::2]:
         sample.metadata.width *= 2
@@ -136,7 +136,7 @@ class TestChosenThreshold:
         assert dataset.info == before
 
     def test_of_two_people_at_once_each_is_kept(self, dataset, meanwhile):
-        """The other chooses after this one has read the choices, and before it writes its own."""
+        """Another user chooses between reading and writing of the choices."""
         kf.choose_threshold(dataset, "run", "box_iou", 0.3)
         meanwhile(compute, "set_config", before=lambda: kf.choose_threshold(dataset, "run", "box_giou", 0.6))
         run = kf.choose_threshold(dataset, "run", "box_iou", 0.4)
@@ -155,7 +155,7 @@ class TestChosenThreshold:
                 kf.choose_threshold(dataset, *arguments)
 
     def test_without_a_threshold_the_reason_is_given(self, make):
-        """Everybody always annotates the same: no density can be estimated."""
+        """All raters always annotated the same: no density can be estimated."""
         dataset = make(make_samples([{name: [("cat", CAT)] for name in THREE}] * 3))
         run = run_it(dataset)
         entry = run.metrics["similarities"][0]

@@ -1,4 +1,4 @@
-"""Runs of label convergence: numbers of the library from stored replicates, and models that are placed."""
+"""Runs of label convergence: numbers of the library from stored replicates, and models on the curve."""
 
 import json
 import re
@@ -20,19 +20,19 @@ from tests.fiftyone_bridge.lively import LEVELS, RATERS, lively, unsure
 from tests.fiftyone_bridge.scenes import detection, untouched
 
 IMAGES = 60
-"""Fewer than 50 have no interval."""
+"""Number of images; fewer than 50 have no interval."""
 
 
 @pytest.fixture(scope="module")
 def estimated(make_once):
-    """A data set with a run that has everything, for tests that only read."""
+    """Return a data set with a complete run, for tests that only read."""
     made = make_once(lambda: lively(IMAGES))
     return made, run_it(made, "kept", models="YOLO 0.05, DETR 0.99", predictions="net", tags=True)
 
 
 @pytest.fixture
 def dataset(estimated):
-    """The same, for tests that add runs to it."""
+    """Return the same for tests that add runs to it."""
     yield estimated[0]
     for key in kf.list_runs(estimated[0]):
         if key != "kept":
@@ -41,7 +41,7 @@ def dataset(estimated):
 
 @pytest.fixture
 def small(make):
-    """One for tests that change labels."""
+    """Return a data set for tests that change labels."""
     return make(lively(8))
 
 
@@ -51,7 +51,7 @@ def run_it(dataset: fo.Dataset, key: str = "run", **options: Any) -> Run:
 
 
 def own(dataset: fo.Dataset, **options: Any) -> Any:
-    """The same in the core."""
+    """Compute the same with the core."""
     annotations = kf.read_annotations(dataset, raters=options.pop("raters", RATERS))
     return label_convergence(annotations, 30, 0.5, **{"thresholds": LEVELS, **options})
 
@@ -154,7 +154,7 @@ class TestPooled:
         first, second, third = small, make(lively(10)), dataset
         for dataset, key in ((first, "old"), (first, "one"), (second, "two")):
             run_it(dataset, key, raters=RATERS[:2])
-        run_it(second, "later", raters=RATERS)  # of three raters: no line
+        run_it(second, "later", raters=RATERS)  # three raters: no line
         run_it(second, "other", raters=RATERS[:2], thresholds=(0.5,))
         kf.delete_run(second, "other")
         found = poolable_runs(third)
@@ -201,7 +201,7 @@ class TestModels:
             assert found.place == ("below" if found.map < low else "above" if found.map > high else "inside")
 
     def test_perfect_predictions_score_1_under_the_rater_they_copy(self, small):
-        """By hand: each of ann's boxes found, and no other box: precision 1 at every recall."""
+        """By hand: all of ann's boxes are found, and no others: precision 1 at every recall."""
         for sample in small:
             sample["copy"] = sample.ann.copy()
             for label in sample["copy"].detections:

@@ -1,4 +1,4 @@
-"""What a run of agreement stores of thresholds, classes, raters and pairs of raters."""
+"""Diagnostics that a run of agreement stores: thresholds, classes, raters and pairs of raters."""
 
 import json
 
@@ -24,7 +24,7 @@ from tests.fiftyone_bridge.scenes import (
 
 @pytest.fixture(scope="module")
 def crowd(make_once):
-    """Overlapping annotations of three raters, to which each test adds a run."""
+    """Return overlapping annotations of three raters, to which each test adds a run."""
     return make_once(make_samples(crowded(5)))
 
 
@@ -39,7 +39,7 @@ class TestStored:
         assert stored["vitality"] == plain_values(rater_vitality(expected))
         assert stored["collaboration"] == plain_values(collaboration(expected))
         curve = sensitivity(annotations, (0.3, 0.7), anchor=0.5, strict=0.9, bootstrap=50)
-        without = {"image_alpha": {"shape": [2, 0]}}  # nothing shows those of images
+        without = {"image_alpha": {"shape": [2, 0]}}  # values of single images are not shown
         assert stored["sensitivity"] == plain_values(curve) | without
         assert "person with two sessions" in stored["intra_rater"]["reason"]
         assert plain_values(kf.load_run(crowd, "run").details) == stored
@@ -86,7 +86,7 @@ class TestStored:
 
 
 class TestAssignedClasses:
-    """Bob was assigned to dogs only: he says nothing about the cats and benches of ann."""
+    """Bob is assigned to dogs only, so ann's cats and benches have no value from him."""
 
     @pytest.fixture
     def dataset(self, make):
@@ -97,7 +97,7 @@ class TestAssignedClasses:
 
     def test_are_heeded_everywhere(self, dataset):
         run = kf.compute_agreement(dataset, "run", raters=RATERS)
-        # a cat by ann only: nobody else was assigned; cat and dog of one object differ; and nobody annotated a dog
+        # a cat by ann only: no other rater is assigned; cat and dog of one object differ; and no rater annotated a dog
         assert dataset.values("run_alpha") == [None, 0.0, 1.0]
         assert kf.load_run(dataset, "run").stale == ()
         found = metrics_of(narrowed_metrics(dataset, "run", kf.Filter(rater="bob")))

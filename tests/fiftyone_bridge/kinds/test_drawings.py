@@ -1,4 +1,4 @@
-"""Drawings of samples and units: the library's own, of one sample's labels and with its own file."""
+"""Drawings of samples and units are those of the library, for one sample's labels and file."""
 
 import fiftyone as fo
 import pytest
@@ -46,11 +46,11 @@ def test_the_overview_is_that_of_the_annotations(dataset):
 
 
 class TestImagesWithoutMetadata:
-    """A plain `fo.Sample(path)`: the sizes that FiftyOne does not know are those of the files."""
+    """A plain `fo.Sample(path)` without metadata: sizes are read from the files."""
 
     @pytest.fixture
     def plain(self, make, tmp_path):
-        """A cat of ann at (100, 40) to (140, 80), on an image of 400 x 200 with a turned copy."""
+        """Return a cat of ann at (100, 40) to (140, 80), on an image of 400 x 200, and a rotated copy."""
         image = Image.new("RGB", (400, 200))
         image.save(tmp_path / "a.png")
         turned = image.getexif()
@@ -64,7 +64,7 @@ class TestImagesWithoutMetadata:
         said = []
         kf.compute_agreement(plain, "run", raters=RATERS, bootstrap=0, progress=lambda _, label: said.append(label))
         assert said[0] == "Reading labels, and the size of 2 images that FiftyOne does not know"
-        assert plain.values("metadata") == [None, None]  # nothing of the user's is changed
+        assert plain.values("metadata") == [None, None]  # data of the user is unchanged
         table = kf.read_annotations(plain, raters=RATERS)
         assert table.image_size.tolist() == [[400, 200], [200, 400]]
         assert table.shapes["box"].xywh()[0].tolist() == pytest.approx([100, 40, 40, 40])

@@ -1,4 +1,4 @@
-"""Metrics of one class, one rater or some samples of a run, and the images behind them, from what the run stored."""
+"""Metrics of one class, rater or some samples of a run, and their images, from what the run stored."""
 
 from itertools import pairwise, product
 from typing import Any
@@ -65,7 +65,7 @@ def test_a_class_is_that_of_class_difficulty(dataset, result):
 
 
 def test_pairs_of_a_rater_by_the_krippendorff_package(dataset, result):
-    """The units are the rater's pairs with each other rater, without those of two absences."""
+    """Units are those of the rater's pairs with each other rater, without pairs of two absences."""
     codes = {name: code for code, name in enumerate(result.annotations.categories)}
     for category, rater in product((None, "cat"), range(3)):
         expected = []
@@ -87,7 +87,7 @@ PARTS = [{}, {"category": "cat"}, {"rater": "bob"}, {"category": "dog", "rater":
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("names", [(), ("tag",), ("samples",), ("tag", "samples")])
 def test_some_samples_have_the_numbers_of_their_own_annotations(dataset, result, part, names):
-    """As if the run had read no other image, intervals included; the database finds those of a tag."""
+    """Numbers are as if the run had read only these images, including intervals; a tag is found by the database."""
     ids = dataset.values("id")
     limits = {"tag": ids[1:9], "samples": ids[5:]}
     dataset.select(limits["tag"]).tag_samples("mine")
@@ -106,7 +106,7 @@ def test_some_samples_have_the_numbers_of_their_own_annotations(dataset, result,
 
 
 def flat(value: Any) -> dict[Any, Any]:
-    """All numbers of plain values by their path; NaN where they are undefined."""
+    """Return all numbers of plain values by their path; NaN if undefined."""
     if isinstance(value, (dict, list)):
         entries = value.items() if isinstance(value, dict) else enumerate(value)
         return {(key, *path): entry for key, inner in entries for path, entry in flat(inner).items()}

@@ -1,4 +1,4 @@
-"""What a search for variations stores besides its findings, and the labels behind thresholds, outlines and parts."""
+"""Stored results of a search for variations, and labels behind thresholds, outlines and parts."""
 
 from collections import Counter
 from itertools import pairwise
@@ -33,7 +33,7 @@ from tests.tiers import first
 
 @pytest.fixture(scope="module")
 def crowd(make_once):
-    """Overlapping annotations of three raters, with a run; only read."""
+    """Return overlapping annotations of three raters, with a run; only read."""
     dataset = make_once(make_samples(crowded(1, 20)))
     kf.find_variations(dataset, "found", raters=THREE, threshold=0.3, thresholds=[0.2, 0.6, 0.9])
     return dataset
@@ -46,7 +46,7 @@ def result(crowd):
 
 @pytest.fixture(scope="module")
 def searched(make_once):
-    """The six scenes with a run, for tests that only read."""
+    """Return the six scenes with a run, for tests that only read."""
     dataset = make_once()
     kf.find_variations(dataset, "found", raters=RATERS)
     return dataset
@@ -54,7 +54,7 @@ def searched(make_once):
 
 @pytest.fixture
 def dataset(searched):
-    """A copy for tests that change labels."""
+    """Return a copy for tests that change labels."""
     return searched.clone()
 
 
@@ -62,13 +62,13 @@ MERGED = ("merged", "merged_wrong_class")
 
 
 def labels_in(view: Any) -> list[str]:
-    """Ids of all labels of a view."""
+    """Return the ids of all labels of a view."""
     paths = [f"{field}.detections.id" for field in view.get_field_schema(embedded_doc_type=fo.Detections)]
     return sorted(label for path in paths for labels in view.values(path) for label in labels or ())
 
 
 def labels_of(found: Any, chosen: Any) -> list[str]:
-    """Ids of the labels of some findings, read off the core's own result."""
+    """Return the ids of the labels of some findings, from the core's result."""
     rows = {row for f in np.flatnonzero(chosen) for row in (*found.rows_a[f], *found.rows_b[f])}
     return sorted(found.annotations.id[row] for row in rows)
 
@@ -80,7 +80,7 @@ class TestDetails:
         own = shares.threshold.tolist().index(0.5)
         assert dict(zip(VARIATION_TYPES, shares.counts[own], strict=True)) == COUNTS
         assert len(shares.threshold) == 17
-        # up to IoU .475 one half is the bench and the other one additional; types in the order of VARIATION_TYPES
+        # up to IoU .475, one half matches the bench and the other is additional; types in the order of VARIATION_TYPES
         for level, row in zip(shares.threshold, shares.counts.tolist(), strict=True):
             assert row == ([2, 0, 0, 1, 1, 1] if level < 0.475 else [1, 1, 0, 1, 1, 0])
         assert np.isnan(shares.equilibrium)
@@ -93,7 +93,7 @@ class TestDetails:
     def test_as_the_core_has_them(self, crowd):
         run = kf.load_run(crowd, "found")
         annotations, shares = run.result.annotations, run.details.shares
-        levels = [0.2, 0.3, 0.6, 0.9]  # its own threshold, .3, is one of them
+        levels = [0.2, 0.3, 0.6, 0.9]  # includes its own threshold, .3
         assert shares.threshold.tolist() == levels
         for level, row in zip(levels, shares.counts.tolist(), strict=True):
             counted = Counter(variations(annotations, threshold=level).type.tolist())
@@ -135,7 +135,7 @@ class TestOutlines:
 
     def test_copies(self, searched, crowd, result):
         view = views.view_of_copies(searched, "found")
-        assert view.values("id") == [searched.first().id]  # the one box of two classes is no correct finding
+        assert view.values("id") == [searched.first().id]  # the one box with two classes is not a correct finding
         assert len(labels_in(view)) == 2
         identical = (result.type == "correct") & (result.similarity == 1)
         assert labels_in(views.view_of_copies(crowd, "found")) == labels_of(result, identical)
@@ -157,7 +157,7 @@ class TestParts:
 
     def test_of_many_findings(self, crowd, result):
         listed = views.merged_findings(crowd, "found")
-        merged = np.flatnonzero(np.isin(result.type, MERGED))  # they are counted alone
+        merged = np.flatnonzero(np.isin(result.type, MERGED))  # counted separately
         assert len(listed) == sum(result.counts()[name] for name in MERGED) > 3
         order = [(-row.parts, row.similarity) for row in listed]
         assert order == sorted(order)
@@ -182,16 +182,16 @@ class TestParts:
         assert (merged.whole_rater, merged.parts_rater) == RATERS
         assert merged.whole.label_id == sample.ann.detections[0].id
         assert [part.label_id for part in merged.parts] == [label.id for label in sample.bob.detections]
-        sample.bob.detections.pop()  # one annotation for one annotation is no merge any more
+        sample.bob.detections.pop()  # one-to-one matches are not merged
         sample.save()
         assert sample_report(dataset, sample.id, "run", "found").merged == ()
         dataset.delete_samples([sample.id])
         assert views.merged_findings(dataset, "found") == []
 
 
-@pytest.mark.parametrize("rater", first(("bob", "cid", "ann"), 2))  # bob stands on both sides of pairs
+@pytest.mark.parametrize("rater", first(("bob", "cid", "ann"), 2))  # bob is on both sides of pairs
 def test_findings_of_a_rater(crowd, result, rater):
-    """Of each type: those that `Variations.counts_by_rater` counts, with the labels of both sides."""
+    """Each type has the findings of `Variations.counts_by_rater`, with the labels of both sides."""
     code = result.annotations.raters.tolist().index(rater)
     annotated_a = np.array([len(rows) > 0 for rows in result.rows_a])
     alone = np.isin(result.type, ["missing", "additional"])
@@ -214,7 +214,7 @@ def test_findings_of_a_rater(crowd, result, rater):
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_who_merged_is_on_the_labels_and_in_views(make: Any, shared: bool) -> None:
-    """ann and cid draw two halves where bob draws one bench, and cid has a cat that nobody else has."""
+    """ann and cid annotate two halves where bob annotates one bench; only cid has a cat."""
     whole = {"bob": [detection("bench", BENCH)]}
     halves = {name: [detection("bench", half) for half in (LEFT_HALF, RIGHT_HALF)] for name in ("ann", "cid")}
     halves["cid"].append(detection("cat", [0, 60, 20, 20]))

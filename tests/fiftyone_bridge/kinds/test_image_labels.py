@@ -1,4 +1,4 @@
-"""Runs of agreement on image-level labels: numbers of the library, fields of samples, and views behind the numbers."""
+"""Runs of agreement on image-level labels: numbers of the library, fields of samples, and views."""
 
 import json
 from itertools import combinations
@@ -49,7 +49,7 @@ def answered(make):
 
 @pytest.fixture(scope="module")
 def computed(make_once):
-    """The answers with a run that estimates who is right, for tests that only read."""
+    """Return the answers with a run that estimates accuracy, for tests that only read."""
     dataset = make_once(quiz)
     return dataset, compute(dataset, truth="confusion")
 
@@ -101,12 +101,12 @@ class TestTheRun:
         assert (names[0], shares[0]) == (["day", "sun"], [1.0, pytest.approx(2 / 3)])
         assert (names[1], dataset.values("run_tied")[1]) == (["night"], [])
         view = view_of_difference(dataset, "run", "bob", "majority")
-        assert view.values("id") == dataset.values("id")[::2]  # bob never sees the sun
+        assert view.values("id") == dataset.values("id")[::2]  # bob never labels the sun
         first = dataset.first()
         first.ann = several(["night"])
         first.save()
         loaded = kf.load_run(dataset, "run").result
-        assert loaded.table.questions == ("day / night", "sun")  # the groups are those of the run
+        assert loaded.table.questions == ("day / night", "sun")  # groups are those of the run
         assert loaded.table.values("day / night")[0].tolist() == [1, 0, 0]
 
     def test_accuracy_to_known_truth(self, make):
@@ -120,7 +120,7 @@ class TestTheRun:
         given = [sum(row[rater] is not None for row in ANSWERS) for rater in range(3)]
         assert run.details.accuracy.to_reference.tolist() == [a / b for a, b in zip(right, given, strict=True)]
         assert run.details.accuracy.raters.tolist() == list(RATERS)
-        assert run.details.agreement.spa[0] == pytest.approx(SPA)  # which the truth does not enter
+        assert run.details.agreement.spa[0] == pytest.approx(SPA)  # which does not use the truth
         assert dataset.values("run_to_reference") == pytest.approx([1, 2 / 3 + 2 / 4 / 3, 1, 3 / 4, 1, 2 / 4])
         assert view_of_difference(dataset, "run", "ann", "gold").values("id") == [dataset.values("id")[5]]
         loaded = kf.load_run(dataset, "run")
@@ -143,9 +143,9 @@ class TestTheRun:
     def test_teams_and_rejected_answers(self, answered):
         teams = {"experts": ["ann"], "crowd": ["bob", "cid"]}
         run = compute(answered, teams=teams, least_accuracy=0.7)
-        assert run.details.rejection.rejected_raters == ("cid",)  # as most on two of three images, and a tie
+        assert run.details.rejection.rejected_raters == ("cid",)  # majority on two of three images, one tie
         assert (run.metrics["raters"], run.metrics["rejected"]) == (["ann", "bob"], 4)
-        # of the crowd bob is left, who answers three of five images as ann does
+        # of the crowd, bob is left; he agrees with ann on three of five images
         assert run.details.teams.agreement[0] == pytest.approx([np.nan, np.nan, 3 / 5, 3 / 5, np.nan], nan_ok=True)
         assert [row.answers for row in disputed_images(answered, "run")] == ["cat 1, dog 1"] * 2
         np.testing.assert_array_equal(kf.load_run(answered, "run").result.table.values(), run.result.table.values())
@@ -237,7 +237,7 @@ class TestWhoIsRight:
         assert run.settings["truth"] == model
 
     def test_the_majority_weighted_by_skill_by_hand(self, make):
-        """Ann and bob give the majority in 3 of 3 answers, cid in 2: the second image is a cat with weight 2 of 8/3."""
+        """Ann and bob agree with the majority in 3 of 3 answers, cid in 2: image 2 is a cat with weight 2 of 8/3."""
         dataset = make([sample(n, raters=list(RATERS), **_named(row)) for n, row in enumerate(HALF_SURE)])
         run = compute(dataset, truth="weighted")
         assert run.details.truth[0].skill.tolist() == [1, 1, pytest.approx(2 / 3)]
@@ -249,7 +249,7 @@ class TestWhoIsRight:
         assert len(view_of_difference(dataset, "run", "ann", "truth")) == 0
 
     def test_of_several_questions_each_has_its_label(self, make):
-        """Day and night exclude each other; of the sun only its presence is a label, and its absence is as sure."""
+        """Day and night exclude each other; for the sun, only presence is a label, and absence is equally certain."""
         dataset = make([*_days(), sample(12, raters=[])])
         run = compute(dataset, raters=RATERS, groups={"time": ["day", "night"]}, truth="confusion", bootstrap=0)
         table = kf.read_label_table(dataset, raters=RATERS, groups={"time": ["day", "night"]})
@@ -260,7 +260,7 @@ class TestWhoIsRight:
             there = ["sun"] * (sun.labels[number] == "chosen")
             assert names[number] == [time.labels[number], *there]
         assert {len(entry) for entry in names[:12]} == {1, 2}
-        assert (names[12], dataset.values("run_truth")[12]) == (None, None)  # nobody answered
+        assert (names[12], dataset.values("run_truth")[12]) == (None, None)  # no rater answered
         least = np.minimum(time.confidence, sun.confidence)[:12]
         assert dataset.values("run_confidence") == [*map(pytest.approx, least), None]
         assert len(kf.view_least_sure_first(dataset, "run")) == 12
@@ -279,7 +279,7 @@ class TestViews:
         ids = dataset.values("id")
         for asked in ({}, {"question": "label"}):
             found = kf.view_of_disputes(dataset, "run", **asked).values("id")
-            assert (set(found), found[2]) == ({ids[5], ids[3], ids[1]}, ids[1])  # the least agreed first
+            assert (set(found), found[2]) == ({ids[5], ids[3], ids[1]}, ids[1])  # lowest agreement first
         assert kf.view_of_disputes(dataset, "run", concept="owl").values("id") == [ids[5]]
         assert view_of_difference(dataset, "run", "ann", "bob").values("id") == [ids[3], ids[5]]
         assert view_of_difference(dataset, "run", "cid", "majority").values("id") == [ids[1]]
@@ -309,7 +309,7 @@ class TestViews:
             ]
             differ = ((values[0] != values[1]) & (values[0] >= 0) & (values[1] >= 0)).any(axis=0)
             found = set(view_of_difference(dataset, "run", one, other).values("id"))
-            assert found - broken == set(np.array(ids)[differ]) - broken  # of broken groups sets are compared
+            assert found - broken == set(np.array(ids)[differ]) - broken  # for invalid groups, sets are compared
         assert len(broken) < len(ids) - 5
         disputed = {key for key, names in zip(ids, dataset.values("run_concepts"), strict=True) if "$a" in names}
         assert set(kf.view_of_disputes(dataset, "run", concept="$a").values("id")) == disputed
@@ -326,7 +326,7 @@ class TestViews:
 
 
 def _days() -> list[fo.Sample]:
-    """Twelve images, by turns day and night; two of three raters see the sun by day."""
+    """Return twelve images, alternately day and night; two of three raters see the sun by day."""
     chosen = {"ann": ["day", "sun"], "bob": ["day"], "cid": ["day", "sun"]}
     return [
         sample(n, raters=list(RATERS), **{r: several(["night"] if n % 2 else of) for r, of in chosen.items()})
@@ -335,7 +335,7 @@ def _days() -> list[fo.Sample]:
 
 
 def _random(stored: str, exclusive: bool) -> list[fo.Sample]:
-    """Thirty images, each labelled by some of the raters."""
+    """Return thirty images, each labelled by some of the raters."""
     rng = np.random.default_rng(0)
 
     def one(name: str, rater: str) -> fo.Classification:

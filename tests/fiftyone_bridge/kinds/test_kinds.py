@@ -1,4 +1,4 @@
-"""What every kind of run promises, and what opening it reads."""
+"""Promises of every kind of run, and reads when it is opened."""
 
 import importlib
 import inspect
@@ -26,7 +26,7 @@ MANIFEST = yaml.safe_load((Path(__file__).parents[3] / "fiftyone.yml").read_text
 
 KEY = "run"
 MADE_OF_RUNS = {"resolved"}
-"""Kinds that are made of another run, not of labels; tests/fiftyone_bridge/deciding has them."""
+"""Kinds made from another run instead of labels; tests/fiftyone_bridge/deciding tests them."""
 
 FROM_LABELS = [name for name in kf.KINDS if name not in MADE_OF_RUNS]
 
@@ -81,7 +81,7 @@ class Made(NamedTuple):
     kind: str
     dataset: fo.Dataset
     before: tuple[Any, Any]
-    """The documents and the fields before the run."""
+    """Documents and fields before the run."""
     run: Run
 
 
@@ -117,7 +117,7 @@ def test_the_table_names_an_operator_a_section_figures_and_views():
 
 
 def test_opening_it_reads_no_labels(made):
-    """All that a panel asks for: its figures, the state of the run, and the views of its clicks with their counts."""
+    """Test everything that a panel requests: plots, the state of the run, and views of its clicks with counts."""
     dataset, ids = made.dataset, made.dataset.values("id")
     with counting(dataset) as opened:
         kf.list_runs(dataset)
@@ -128,9 +128,9 @@ def test_opening_it_reads_no_labels(made):
     with counting(dataset) as clicked:
         shown = {name: view_of(dataset, KEY, *ARGUMENTS[made.kind, name]) for name, view_of in views.items()}
         assert all(len(view) <= len(dataset) for view in shown.values())
-    assert opened["answers"] <= 2  # the database counts what was deleted or edited since
+    assert opened["answers"] <= 2  # the database counts deleted and edited labels
     assert opened["bytes"] < 1_000
-    assert clicked["answers"] <= len(views) + 1  # the size of each view, and whether an order was asked for
+    assert clicked["answers"] <= len(views) + 1  # the size of each view, and whether it is sorted
     assert clicked["bytes"] <= 500 * len(views)
     texts = {name: json.dumps(view._serialize(), default=str) for name, view in shown.items()}
     assert [name for name, text in texts.items() if len(text) > 10_000 or any(key in text for key in ids)] == []
@@ -146,7 +146,7 @@ def test_a_report_draws_it_with_and_without_scripts(made, tmp_path):
 
 
 def test_edited_and_deleted_samples_are_stale(made):
-    """Whatever the run stored; a tag is no edit of a label."""
+    """This holds for any kind of results; a tag is not an edit of a label."""
     dataset = made.dataset.clone()
     dataset.limit(1).tag_samples("seen")
     assert kf.stale_samples(dataset, KEY) == []
@@ -168,7 +168,7 @@ def test_edited_and_deleted_samples_are_stale(made):
 
 
 def test_it_is_listed_loaded_renamed_and_deleted(made):
-    """The last of the tests that share a run: nothing of it stays."""
+    """Last test with the shared run, which it deletes completely."""
     kind, dataset, before, run = made
     assert kf.list_runs(dataset) == kf.list_runs(dataset, kind) == [KEY]
     assert [found.metrics for found in kf.list_runs(dataset, info=True)] == [run.metrics]

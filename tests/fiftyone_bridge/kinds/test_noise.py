@@ -1,4 +1,4 @@
-"""Synthetic raters in label fields: what is written, what is known of it, and that nothing is left of a failed run."""
+"""Synthetic raters in label fields: written labels, stored facts, and complete cleanup after failures."""
 
 import json
 import math
@@ -36,24 +36,24 @@ MODEL = replace(
     category=replace(DEFAULT.category, occurrence=Chance(0.2)),
     unmatched=replace(DEFAULT.unmatched, rate=EventRate(-0.5, 0.0), added=EventRate(-0.5, 0.0)),
 )
-"""Raters to whom everything happens often enough, whatever the shipped parameters are."""
+"""Raters with frequent events, independent of the shipped parameters."""
 
 
 def inject(dataset: Any, key: str = "noise", **options: Any) -> Run:
-    """One rater from the reference, unless told otherwise."""
+    """Inject one rater from the reference, by default."""
     return kf.inject_noise(dataset, key, **{"reference": "truth", "raters": 1, **options})
 
 
 @pytest.fixture(scope="module")
 def injected(make_once: Make) -> tuple[fo.Dataset, Run]:
-    """Three raters of different magnitude, for tests that only read."""
+    """Return three raters of different magnitude, for tests that only read."""
     dataset = make_once(samples)
     return dataset, inject(dataset, raters=3, magnitude=[0, 1, 2], seed=16, model=MODEL)
 
 
 @pytest.fixture(autouse=True)
 def _annotations_may_reach_beyond_their_image() -> Iterator[None]:
-    """Those of raters: their centres stay inside."""
+    """Ignore warnings about annotations outside of their image, which these raters have; their centres are inside."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".* annotations reach beyond their image", KalosWarning)
         yield
@@ -65,12 +65,12 @@ def fresh(make: Make) -> fo.Dataset:
 
 
 def in_rows(dataset: fo.Dataset, field: str, *names: str) -> list[tuple[Any, ...]]:
-    """Attributes of each label of a field."""
+    """Return attributes of each label of a field."""
     columns = dataset.values([f"{field}.detections.{name}" for name in names])
     return [row for own in zip(*columns, strict=True) if own[0] for row in zip(*own, strict=True)]
 
 
-# ---- the fields ----
+# ---- fields ----
 
 
 def test_each_rater_has_a_field(injected):
@@ -79,7 +79,7 @@ def test_each_rater_has_a_field(injected):
     assert synthetic_fields(dataset) == list(FIELDS)
     assert kf.list_runs(dataset, "noise") == ["noise"]
     first, last = dataset.first(), dataset.last()
-    assert first["noise_synthetic_1"] is None  # `raters` says that nobody was assigned there
+    assert first["noise_synthetic_1"] is None  # `raters` says that no rater is assigned there
     assert last["noise_synthetic_1"] == fo.Detections()
 
 
@@ -102,7 +102,7 @@ def test_fields_hold_what_the_library_generates(injected):
 
 
 def test_labels_say_their_event(injected):
-    """Counted again from the labels themselves; a wrong class is wrong, a shifted label keeps its class."""
+    """Recount from labels; a wrong class differs, a shifted label keeps its class."""
     dataset, run = injected
     events = run.result.to_pandas()
     done = events[events.outcome == "done"]
@@ -121,7 +121,7 @@ def test_labels_say_their_event(injected):
 
 
 def test_a_field_that_is_there_is_left_alone(fresh):
-    """A rater may also be called like a field of the run."""
+    """A rater may also have the name of a field of the run."""
     fresh.add_sample_field("noise_synthetic_1", fo.StringField)
     fresh.set_values("noise_synthetic_1", ["mine"] * IMAGES)
     inject(fresh, raters=["synthetic 1", "changes"])
@@ -130,7 +130,7 @@ def test_a_field_that_is_there_is_left_alone(fresh):
     assert fresh.values("noise_synthetic_1") == ["mine"] * IMAGES
 
 
-# ---- the run ----
+# ---- runs ----
 
 
 def test_the_metrics_are_those_of_the_events(injected):
@@ -165,7 +165,7 @@ def test_it_is_stored_with_its_truth(injected):
 
 
 def test_who_was_assigned(fresh):
-    """A reference that is in no list was assigned where its labels are; without a list everybody was, everywhere."""
+    """A reference in no list is assigned where its labels are; without a list, all raters are assigned everywhere."""
     fresh.set_values("raters", [["ann"]] * IMAGES)
     inject(fresh)
     assert fresh.exists("noise_synthetic_1").values("id") == fresh.exists("truth").values("id")
@@ -201,7 +201,7 @@ def test_masks(make):
 
 
 def test_polylines(make):
-    own = [labels[: 1 + number % 4] for number, labels in enumerate(annotated(polyline))]  # room to add some
+    own = [labels[: 1 + number % 4] for number, labels in enumerate(annotated(polyline))]  # space to add some
     dataset = make(samples(truth=[fo.Polylines(polylines=labels) for labels in own]))
     run = inject(dataset, magnitude=4, false_positive_source="transplanted")
     labels = dataset.values("noise_synthetic_1.polylines", unwind=True)
@@ -226,7 +226,7 @@ def test_one_field_whose_labels_name_their_rater(make):
 
 
 class Colour(fom.Model):  # type: ignore[misc]
-    """Embeds a patch as its mean colour."""
+    """Embed a patch as its mean colour."""
 
     media_type = "image"
     has_embeddings = True
@@ -250,7 +250,7 @@ class Colour(fom.Model):  # type: ignore[misc]
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Grey images, each with a bright square in the middle."""
+    """Write grey images, each with a bright square in the centre."""
     folder = tmp_path_factory.mktemp("images")
     pixels = np.full((100, 100, 3), 120, np.uint8)
     pixels[42:55, 42:55] = (250, 240, 20)
@@ -260,7 +260,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_where_wrong_classes_come_from(make, tmp_path):
-    """Bob takes each cat for a dog; cats and dogs have nearly one embedding, and are pets; raters are of schools."""
+    """Bob labels each cat as a dog; cats and dogs have similar embeddings, and are pets in the taxonomy."""
     vectors = {"cat": [1.0, 0.0], "dog": [0.95, 0.05], "cow": [0.0, 1.0]}
     (tmp_path / "tree.json").write_text(json.dumps({"pet": ["cat", "dog"], "farm": ["cow"]}))
     truth, bob = annotated(), annotated()
@@ -298,7 +298,7 @@ def test_embeddings_of_a_model(make, files):
 
 
 def added(dataset: fo.Dataset) -> list[tuple[str, list[float]]]:
-    """Class and box of each label that one rater added."""
+    """Return the class and box of each label that one rater added."""
     rows = in_rows(dataset, "noise_synthetic_1", "label", "bounding_box", "noise")
     return [(label, box) for label, box, event in rows if event == "addition"]
 
@@ -348,7 +348,7 @@ def test_models_of_a_file_and_of_the_data_and_whether_raters_differ_as_the_real_
     assert stored.details.rate_tests.to_pandas().equals(fitted.rate_tests().to_pandas())
 
 
-# ---- views, figures and the preview ----
+# ---- views, plots and the preview ----
 
 
 def shown_in(view: Any, *fields: str) -> set[str]:
@@ -396,21 +396,21 @@ def test_a_preview_shows_both_and_writes_nothing(fresh, make, files):
     with untouched(fresh):
         shown = kf.preview_noise(fresh, **options)
         assert shown.image.startswith("data:image/svg+xml;base64,")
-        assert (shown.width, shown.height, shown.file) == (520, 520, "1.png")  # nobody was assigned to the first
+        assert (shown.width, shown.height, shown.file) == (520, 520, "1.png")  # no rater is assigned to the first
         assert "moved" in shown.message
         assert kf.preview_noise(fresh, **options, sample_id=fresh.skip(9).first().id).file == "9.png"
         empty = kf.preview_noise(fresh, reference="truth", sample_id=fresh.last().id)
-        assert empty.file == "1.png"  # on the last there is nothing to see
+        assert empty.file == "1.png"  # the last has no labels
         assert kf.preview_noise(fresh, reference="truth", magnitude=0).message == "unchanged"
     assert len(kf.preview_noise(make(samples(str(files))), reference="truth").image) > 1000
 
 
-# ---- bad input ----
+# ---- invalid input ----
 
 
 @pytest.fixture(scope="module")
 def broken(make_once: Make) -> fo.Dataset:
-    """Embeddings of one class that are NaN, and of others that are missing; and points."""
+    """Return embeddings that are NaN for one class and missing for others; and points."""
     own = annotated()
     for labels in own:
         for label in labels:
@@ -447,7 +447,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 def test_a_refusal_names_the_argument_and_leaves_nothing(broken):
-    before, schema = repr(documents(broken)), set(broken.get_field_schema(flat=True))  # one NaN is no other
+    before, schema = repr(documents(broken)), set(broken.get_field_schema(flat=True))  # NaN is not equal to NaN
     for options, message in REFUSED:
         with pytest.raises(InputError, match=re.escape(message)):
             inject(broken, **{"raters": 3, **options})
@@ -456,11 +456,11 @@ def test_a_refusal_names_the_argument_and_leaves_nothing(broken):
     assert set(broken.get_field_schema(flat=True)) == schema
 
 
-# ---- stopped ----
+# ---- interruptions ----
 
 
 def test_stopped_half_way_it_leaves_nothing(fresh, monkeypatch):
-    """While it is computed, and after some labels were written: 7 samples at a time; the first has no labels."""
+    """Stop during computation, and after some labels were written, 7 samples at a time; the first has no labels."""
     for module in ("database", "encoding", "writing"):
         monkeypatch.setattr(f"kalos_core.fiftyone.dataset.{module}.BLOCK", 7)
     seen: list[int] = []

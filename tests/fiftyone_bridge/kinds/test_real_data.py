@@ -1,4 +1,4 @@
-"""The doubly annotated part of LVIS through FiftyOne: the numbers are those of the file."""
+"""Doubly annotated part of LVIS in FiftyOne: the numbers are those of the file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_all_of_it(lvis, read):
 
 @pytest.mark.parametrize("similarity", ["box_iou", "polygon_iou"])
 def test_results_are_those_of_the_file(lvis, read, similarity):
-    """Whose numbers, by the package `kalos` 0.8.0 too, are in the tests of the library."""
+    """The library's tests have these numbers, confirmed by the package `kalos` 0.8.0."""
     found, expected = (agreement(table, similarity, bootstrap=0) for table in (read, lvis))
     np.testing.assert_allclose(found.image_alpha, expected.image_alpha, atol=1e-12)
     assert variations(read).counts() == variations(lvis).counts()

@@ -1,4 +1,4 @@
-"""Which images one more rater should see: noted under a run, in order, and gone with it."""
+"""Images for one more rater: stored under a run, in order, and deleted with it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_order_is_that_of_the_library_and_stands_on_the_samples(rated):
     assert rated.values("last_modified_at") == before
     assert count_changes(rated, "run") == 0
     rated.delete_samples([found.image[0]])
-    kf.next_to_rate(rated, "run", 5, write=True)  # the first is still one of them: it leaves a gap
+    kf.next_to_rate(rated, "run", 5, write=True)  # the first is still in the list, which leaves a gap
     assert view_of_next(rated, "run").values("run_next") == [2]
 
 
@@ -50,7 +50,7 @@ def test_a_later_call_takes_its_place_and_all_of_it_goes_with_the_run(rated):
     assert view_of_next(rated, "run").values("id") == found
     assert set(rated.match_tags("$again").values("id")) == set(found)
     kf.next_to_rate(rated, "run", 2, statistic="alpha", tag="$again")
-    assert rated.count_values("tags")["$again"] == 2  # once each
+    assert rated.count_values("tags")["$again"] == 2  # once per image
     kf.rename_run(rated, "run", "other")
     assert view_of_next(rated, "other").values("id") == found
     assert not rated.has_field("run_next")

@@ -1,4 +1,4 @@
-"""Classifiers ranked under each rater: scores from fields, logits and mappings, stored, or refused with a reason."""
+"""Classifiers ranked by each rater: scores from fields, logits and mappings are stored, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_scores_of_a_mapping(answered):
     run = rank(answered, systems=named)
     plain = rank(answered, "plain")
     np.testing.assert_allclose(run.result.auc[:, :2], plain.result.auc)
-    assert run.result.auc[0, 2, 0] == run.result.auc[0, 0, 0]  # the same of cats
-    assert run.result.auc[0, 2, 1] == 0.5  # the others are not named: 0 each
+    assert run.result.auc[0, 2, 0] == run.result.auc[0, 0, 0]  # the same for cats
+    assert run.result.auc[0, 2, 1] == 0.5  # the others have no name: 0 each
     assert list(run.settings["systems"].values()) == ["net", {}, {}]
 
 
@@ -89,7 +89,7 @@ def test_it_is_loaded_with_the_labels_of_today(answered):
     assert loaded.stale == (first.id,)
     truth = np.array(["dog", *(row[0] for row in ANSWERS[1:])])
     assert loaded.result.auc[0, 0, 0] == pytest.approx(roc_auc_score(truth == "cat", NET))
-    ids = answered.values("id")  # the labels of today
+    ids = answered.values("id")  # current labels
     for names, images in ((("ann", "bob"), [0, 3, 5]), (("cid", "majority"), [1])):
         view = view_of_difference(answered, "ranked", *names)
         assert view.values("id") == [ids[image] for image in images]

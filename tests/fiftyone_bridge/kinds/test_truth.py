@@ -1,4 +1,4 @@
-"""Masks of raters, truths and detectors as runs: numbers worked out by hand, files and fields that go with the run."""
+"""Masks of raters, ground truth and detectors as runs: numbers by hand, and files and fields deleted with the run."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ RANKED: dict[str, Any] = {"detectors": ["good", "poor"], "skew": (0.1, 0.5)}
 
 
 def home(dataset: fo.Dataset) -> Path:
-    """Where runs write next to FiftyOne's data sets."""
+    """Return the folder where runs write, next to FiftyOne's data sets."""
     return Path(fo.config.default_dataset_dir) / "kalos" / str(dataset._doc.id)
 
 
 @pytest.fixture(autouse=True)
 def no_file_stays() -> Iterator[None]:
-    """Files of runs go with the data set of their test, at once: deleting a run has tests of its own."""
+    """Delete files of runs with the data set of the test; deleting a run has separate tests."""
     before = set(fo.list_datasets())
     yield
     for name in set(fo.list_datasets()) - before:
@@ -61,13 +61,13 @@ def no_file_stays() -> Iterator[None]:
 
 @pytest.fixture
 def stack(make: Make) -> fo.Dataset:
-    """The three images, with score maps of two detectors, to be changed."""
+    """Return the three images, with score maps of two detectors, for tests that change them."""
     return make(mapped)
 
 
 @pytest.fixture(scope="module")
 def made(make_once: Make) -> Iterator[tuple[fo.Dataset, dict[str, Run]]]:
-    """The same with a run of each kind, for tests that only read."""
+    """Return the same with a run of each kind, for tests that only read."""
     dataset = make_once(mapped)
     runs = {
         "pixels": kf.compute_pixel_agreement(dataset, "pixels"),
@@ -85,7 +85,7 @@ def files(dataset: fo.Dataset) -> list[Path]:
 
 
 def stacks() -> list[MaskStack]:
-    """The three images for the library itself."""
+    """Return the three images for the library."""
     return [
         MaskStack.of({name: None if marks is None else [marks] for name, marks in masks.items()}) for masks in IMAGES
     ]
@@ -93,7 +93,7 @@ def stacks() -> list[MaskStack]:
 
 @pytest.fixture
 def classes(make: Make) -> Any:
-    """A data set of one image of masks of several classes."""
+    """Return a function for data sets of one image with masks of several classes."""
 
     def dataset_of(masks: dict[str, list[int]], targets: dict[int, str]) -> fo.Dataset:
         rows = {name: row(marks) for name, marks in masks.items()}
@@ -106,7 +106,7 @@ def classes(make: Make) -> Any:
 
 
 def to_disk(dataset: fo.Dataset, folder: Path) -> fo.Dataset:
-    """The same with masks in files."""
+    """Return the same with masks in files."""
     for name in RATERS:
         for sample in dataset.iter_samples(autosave=True):
             if sample[name] is not None:
@@ -148,7 +148,7 @@ def test_labels_are_rasterised_as_the_library_does(make):
 
 
 def test_who_looked_for_a_class_does_not_depend_on_the_images_beside_it(make):
-    """Bob was assigned to dogs only: he did not miss the cats, also where 16 images in a row have none of them."""
+    """Bob is assigned to dogs only: he did not miss the cats, even if 16 adjacent images have none."""
     names = ["ann", "bob"]
     samples = [make_sample(number, {}, raters=names, ann=fo.Polylines(), bob=fo.Polylines()) for number in range(18)]
     samples[0]["ann"] = fo.Polylines(polylines=[polyline("cat", [10, 10, 10, 10])])
@@ -180,7 +180,7 @@ def test_classes_by_the_names_of_mask_targets_and_a_value_to_ignore(classes):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The masks in folders of raters, beside images of grey value 7."""
+    """Write the masks to folders of raters, next to images of grey value 7."""
     for number, masks in enumerate(IMAGES):
         for name, marks in {"images": [7, 7, 7, 7], **{f"masks/{name}": own for name, own in masks.items()}}.items():
             if marks is not None:
@@ -190,7 +190,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_folders_become_fields_whose_files_stay(folder):
-    """Of images that are all of one intensity: no correlation with it, which is said."""
+    """Images of one constant intensity: there is no correlation with it, which is reported."""
     assigned = {"0": list(RATERS), "1": list(RATERS), "2": ["ann"]}
     loaded = kf.load_mask_folders(folder / "masks", images=folder / "images", assigned=assigned, persistent=False)
     found = [each.stacks["marked"].masks.tolist() for each in kf.read_masks(loaded.dataset)]
@@ -203,14 +203,14 @@ def test_folders_become_fields_whose_files_stay(folder):
     assert named["intensity"] == "intensity is the same on all pixels"
 
 
-# ---- agreement about pixels ----
+# ---- agreement on pixels ----
 
 
 def test_agreement_is_that_of_the_library_with_a_map_for_each_image(made):
     dataset, runs = made
     run = runs["pixels"]
     np.testing.assert_allclose(run.result.ratio, RATIO)
-    assert run.metrics["smyth_bound"] == pytest.approx(4 / 24)  # 1 of 3 raters errs on 2 + 2 of 8 pixels
+    assert run.metrics["smyth_bound"] == pytest.approx(4 / 24)  # 1 of 3 raters differs on 2 + 2 of 8 pixels
     assert run.result.f1[0].tolist() == pytest.approx([1, 6 / 8, 2 / 5])
     direct = pixel_agreement(stacks(), raters=RATERS)
     np.testing.assert_array_equal(run.result.sums.by_rater_count, direct.sums.by_rater_count)
@@ -240,7 +240,7 @@ def test_a_file_that_was_written_anew_is_noticed_though_no_sample_was_edited(sta
 
 
 def test_the_images_of_a_rater_the_least_agreement_first(stack):
-    """F1 of 0: .8, .67 and .5; of 1: .67, 0 and 0; none of 2, which has one rater."""
+    """F1 of image 0: .8, .67 and .5; of image 1: .67, 0 and 0; image 2 has one rater, so none."""
     kf.compute_pixel_agreement(stack, "pixels")
     zero, one, two = stack.values("id")
     means = [(4 / 5 + 2 / 3 + 1 / 2) / 3, (2 / 3) / 3]
@@ -284,7 +284,7 @@ def test_deleting_a_run_takes_its_files_and_nothing_else(stack):
     with untouched(stack):
         kf.compute_pixel_agreement(stack, "pixels")
         kf.estimate_truth(stack, "truth", methods=["any"], maps=True)
-        assert len(files(stack)) == 3 + 2 * 3  # the image of a single rater has a map, and no truth
+        assert len(files(stack)) == 3 + 2 * 3  # the image with a single rater has a map, but no truth
         copy = stack.clone()
         kf.delete_run(copy, "pixels")
         copy.delete()
@@ -301,7 +301,7 @@ def test_deleting_a_run_takes_its_files_and_nothing_else(stack):
 def test_a_run_that_fails_or_is_stopped_half_way_leaves_nothing(stack, compute):
     def stop(_share: float, label: str) -> None:
         if label.startswith("2.png"):
-            assert files(stack)  # those of the images before
+            assert files(stack)  # of the previous images
             raise KeyboardInterrupt
 
     with untouched(stack), pytest.raises(KeyboardInterrupt):
@@ -314,7 +314,7 @@ def test_a_run_that_fails_or_is_stopped_half_way_leaves_nothing(stack, compute):
 
 
 def test_channels_of_16_bits_are_named_and_chosen(stack, tmp_path):
-    """The fourth is the share of raters who marked a pixel in 30,000ths: more than 8 bits, and a correlation of 1."""
+    """The fourth channel is the share of raters in 30,000ths: more than 8 bits, and a correlation of 1."""
     for number, (sample, counts) in enumerate(zip(stack.iter_samples(autosave=True), RATER_COUNTS, strict=True)):
         sample.filepath = str(tmp_path / f"{number}.tif")
         shares = np.array(counts) * 30_000 // [3, 3, 1][number]
@@ -335,7 +335,7 @@ def test_channels_of_16_bits_are_named_and_chosen(stack, tmp_path):
         kf.compute_pixel_agreement(stack, "bad", images=True, channels={"nir": 4})
 
 
-# ---- truths ----
+# ---- ground truth ----
 
 
 def test_truths_of_pixels(made):
@@ -345,7 +345,7 @@ def test_truths_of_pixels(made):
     assert run.metrics["fields"] == names
     assert sample["truth_any"].get_mask().tolist() == [[0, 255, 255, 255]]
     assert sample["truth_0_5"].get_mask().tolist() == [[0, 0, 255, 255]]
-    assert dataset.last()["truth_any"] is None  # one rater is no truth
+    assert dataset.last()["truth_any"] is None  # one rater gives no truth
     truths = run.details.truths
     assert truths["any"].performance.sensitivity == pytest.approx([4 / 5, 4 / 5, 1 / 5])
     assert truths["0.5"].pixels == 3
@@ -357,11 +357,11 @@ def test_truths_of_pixels(made):
             np.testing.assert_array_equal(getattr(again.result[name], field.name), getattr(found, field.name))
     with pytest.raises(InputError, match="a run that can be renamed, got 'truth', whose fields may be references"):
         kf.rename_run(dataset, "truth", "other")
-    assert list(label_fields(dataset, MASKS)) == list(RATERS)  # truths are nobody's masks
+    assert list(label_fields(dataset, MASKS)) == list(RATERS)  # truths are not masks of raters
 
 
 def test_maps_of_probability_and_entropy(made):
-    """Votes of 0, 1/3, 2/3 and all of three: entropies of 0, h, h and 0 with h = log2 3 - 2/3 = .918."""
+    """Votes of 0, 1/3, 2/3 and all of three: entropies 0, h, h and 0 with h = log2 3 - 2/3 = .918."""
     dataset, runs = made
     run = runs["truth"]
     assert run.metrics["maps"]["0.5 entropy"] == "truth_0_5_entropy"
@@ -388,7 +388,7 @@ def test_a_truth_of_several_classes_is_one_map(classes):
 
 def test_the_consensus_of_objects_is_a_ground_truth(make):
     dataset = make(objects)
-    before = without(documents(dataset), {"last_modified_at"})  # which an evaluation of FiftyOne sets
+    before = without(documents(dataset), {"last_modified_at"})  # which FiftyOne's evaluation sets
     run = kf.estimate_truth(dataset, "truth", quorum=[0.5, 1.0], raters=RATERS)
     assert run.metrics["fields"] == {"quorum 0.5": "truth_quorum_0_5", "quorum 1": "truth_quorum_1"}
     sample = dataset.first()
@@ -425,7 +425,7 @@ def test_a_stored_consensus_of_objects_takes_up_what_has_changed(make):
 
 
 def test_who_stands_out_is_decided_over_all_images_unless_raters_have_no_names(make):
-    """dan stands out over both images, and on neither alone does anybody else than on the other."""
+    """dan is an outlier over both images; on each image alone, the outliers differ."""
     marks = {"ann": [0, 1, 1, 1], "bob": [0, 1, 1, 1], "cid": [0, 1, 1, 1], "dan": [1, 0, 0, 0]}
     second = {"ann": [1, 1, 0, 0], "bob": [0, 1, 1, 0], "cid": [0, 1, 1, 0], "dan": [0, 1, 1, 0]}
     given = [{name: row(own) for name, own in of_image.items()} for of_image in (marks, second)]
@@ -457,7 +457,7 @@ def test_detectors_under_every_truth(made):
     dataset, runs = made
     run = runs["ranks"]
     assert run.metrics["truths"] == [*RATERS, "any", "0.5", "0.75", "truth_staple"]
-    assert run.metrics["values"][0][0] == pytest.approx(1)  # whatever ann marked scores higher than all else
+    assert run.metrics["values"][0][0] == pytest.approx(1)  # pixels that ann marked score higher than all others
     assert run.metrics["ranks"][0] == [1, 2]
     again = kf.load_run(dataset, "ranks").result
     np.testing.assert_allclose(again.area, run.result.area)
@@ -466,7 +466,7 @@ def test_detectors_under_every_truth(made):
 
 
 def test_boundaries_have_their_berkeley_evaluation(made):
-    """As the library evaluates them; per image the best F1 of the detector that is best over all."""
+    """Compare with the library's evaluation; per image, the best F1 of the detector that is best overall."""
     dataset, runs = made
     images = zip(*[dataset.values(f"{name}.map") for name in RANKED["detectors"]], stacks(), strict=True)
     direct = boundary_evaluation([({"good": good, "poor": poor}, masks) for good, poor, masks in images], 9, 0.01)
@@ -482,7 +482,7 @@ def test_models_on_objects_as_the_library_ranks_them(make):
     dataset = make(objects)
     run = kf.rank_detectors(dataset, "ranks", detectors="net", quorum=[0.5, 1.0], raters=RATERS, thresholds=[0.5, 0.97])
     assert run.metrics["truths"] == [*RATERS, "quorum 0.5", "quorum 1"]
-    # IoU .95 with ann and 36/38 with bob: found at .5 only; exactly the consensus: found at both; nothing of cid's
+    # IoU .95 with ann and 36/38 with bob: found at .5 only; equal to the consensus: found at both; cid's not found
     assert run.metrics["values"] == [[0.5], [0.5], [0.0], [1.0], [None]]
     assert run.metrics["undefined"] == ["mAP is undefined under quorum 1: it has no annotation"]
     annotations = kf.read_annotations(dataset, raters=RATERS)
@@ -495,7 +495,7 @@ def test_models_on_objects_as_the_library_ranks_them(make):
     np.testing.assert_array_equal(restored.means, run.result.means)
 
 
-# ---- bad input ----
+# ---- invalid input ----
 
 
 @pytest.mark.parametrize(
@@ -538,7 +538,7 @@ def test_raters_and_detectors_that_cannot_be_used(stack):
     assert kf.list_runs(stack) == []
 
 
-# ---- who is right about objects ----
+# ---- models of raters and objects ----
 
 
 @pytest.mark.parametrize("model", first(sorted(SKILL_MODELS)))
@@ -597,7 +597,7 @@ def differing() -> list[fo.Sample]:
 
 
 def labels_of(view: Any, path: str) -> list[tuple[str, list[int]]]:
-    """Class and box in pixels of each label."""
+    """Return class and box in pixels of each label."""
     labels, boxes = view.values([f"{path}.label", f"{path}.bounding_box"])
     return [
         (label, [round(100 * value) for value in box])
@@ -607,9 +607,9 @@ def labels_of(view: Any, path: str) -> list[tuple[str, list[int]]]:
 
 
 def test_where_a_rater_differs_from_the_objects(make):
-    """Another class, an object that is none, and one that was missed; not a label that was not read, nor a new one.
+    """Another class, a rejected object, and a missed one; labels that were not read and new labels do not count.
 
-    Four of five saw the dog of the first image: at 0.9 it is no object, and what they gave it is part of none.
+    Four of five saw the dog of the first image: at 0.9 it is not an object, so its labels belong to none.
     """
     cat, dog, owl, _ = PLACES
     dataset = make(differing)
@@ -629,7 +629,7 @@ def test_where_a_rater_differs_from_the_objects(make):
 
 
 def test_where_a_rater_differs_by_an_attribute_of_labels(make):
-    """The same where all labels are in one field."""
+    """The same with all labels in one field."""
     samples = []
     for sample in differing():
         own = [(name, label) for name in FIVE for label in sample[name].detections]

@@ -1,4 +1,4 @@
-"""What a click on a bar, a pair of classes or a row leads to."""
+"""Views behind a click on a bar, a pair of classes or a row."""
 
 import json
 import warnings
@@ -38,7 +38,7 @@ from tests.fiftyone_bridge.scenes import (
 
 
 def analysed(dataset: fo.Dataset, **selection: Any) -> fo.Dataset:
-    """With a run of every kind that has views of objects; two scenes are tagged."""
+    """Return the data set with a run of every kind that has views of objects; two scenes are tagged."""
     dataset.match(F("filepath").ends_with(["/0.jpg", "/3.jpg"])).tag_samples("seen")
     kf.compute_agreement(dataset, "run", bootstrap=0, **selection)
     kf.find_variations(dataset, "found", **selection)
@@ -55,13 +55,13 @@ def scenes(make_once: Make) -> fo.Dataset:
 
 @pytest.fixture
 def own(scenes: fo.Dataset) -> fo.Dataset:
-    """A copy for tests that change labels."""
+    """Return a copy for tests that change labels."""
     return scenes.clone()
 
 
 @pytest.fixture(scope="module")
 def in_one(make_once: Make) -> fo.Dataset:
-    """The same with all labels in one field."""
+    """Return the same with all labels in one field."""
     return analysed(make_once(in_one_field(SCENES)), field="marks")
 
 
@@ -115,7 +115,7 @@ CAT_ALONE: list[Any] = [("annotated", "cat", []), (*NONE, [])]
 
 class TestSampleReport:
     def test_of_each_scene(self, scenes):
-        """An alpha, raters, and a row for each unit: a merge is nothing missing."""
+        """An alpha, raters, and a row for each unit; a merge is not missing."""
         merged, none = ("annotated", "bench", ["merged"]), (*NONE, [])
         expected: list[tuple[int, Any, list[Any]]] = [
             (1, 0.0, [[("annotated", "cat", ["wrong_class"]), ("annotated", "dog", ["wrong_class"])]]),
@@ -193,11 +193,11 @@ VIEWS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], list[int]
     (view_of_merged, ("found", 0), {}, [3], 3),
     (view_of_tag, ("ceiling", "seen"), {}, [0, 3], 5),
 ]
-"""View, arguments, the scenes in it and how many labels: of the ten labels one more is in scene 5, without an alpha."""
+"""View, arguments, its scenes and number of labels; one more of the ten labels is in scene 5, without an alpha."""
 
 
 def test_every_view_holds_these_images_and_labels_and_is_small_at_any_size(scenes, in_one):
-    """It names no images, or the one that was chosen, and can be built again from its stages, as the App does."""
+    """Views name no images except a selected one, and can be rebuilt from their stages, as in the App."""
     for view_of, arguments, options, images, labels in VIEWS:
         for dataset in (scenes, in_one):
             view = view_of(dataset, *arguments, **options)
@@ -211,7 +211,7 @@ def test_every_view_holds_these_images_and_labels_and_is_small_at_any_size(scene
 
 
 def test_samples_that_came_later_are_in_no_view(dataset):
-    """A view may hold samples that the run has not read: they have no alpha."""
+    """A view may contain samples that the run has not read: they have no alpha."""
     dataset.limit(3).tag_samples("seen")
     kf.compute_agreement(dataset.match_tags("seen"), "tagged", raters=RATERS, bootstrap=0)
     dataset.skip(3).tag_samples("seen")

@@ -1,4 +1,4 @@
-"""What FiftyOne's *Annotate* makes of the attributes of runs: shown, and not to be edited; labels stay editable."""
+"""Attributes of runs in FiftyOne's *Annotate*: visible and read-only; labels stay editable."""
 
 from typing import Any
 

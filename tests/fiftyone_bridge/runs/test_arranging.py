@@ -1,4 +1,4 @@
-"""After a load raters have their colours, the sidebar its groups, and what is worth seeing is ticked."""
+"""After loading, raters have colours, the sidebar has groups, and useful fields are visible."""
 
 import fiftyone as fo
 import pytest
@@ -67,7 +67,7 @@ def test_what_somebody_chose_stays(loaded):
     assert (colours(loaded), groups(loaded), ticked(loaded)) == once
 
 
-@pytest.mark.filterwarnings("ignore:analysis. no ")  # of one image
+@pytest.mark.filterwarnings("ignore:analysis. no ")  # with one image
 def test_an_analysis_may_follow_a_load(tmp_path):
     told: list[tuple[float, str]] = []
     done = kf.load_raters(

@@ -1,4 +1,4 @@
-"""Runs of another version, or whose records are damaged: listed, refused in words, deleted and made anew."""
+"""Runs of another version or with damaged records: listed, refused with a message, deleted and replaced."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Document = dict[str, Any]
 Place = tuple[str, ...]
 
 BEFORE = Path(__file__).parent / "before_formats.json.gz"
-"""All that the database held of runs that were stored before they carried a format."""
+"""Database content of runs that were stored before they had a format."""
 GARBAGE: tuple[Any, ...] = (5, "x", [1, {}], {"a": {"b": 1}}, None)
 HARMLESS = ("metadata", "uploadDate")
-"""Keys of the file of a run by which it is swept, and loaded without."""
+"""Keys of a run's file that are used only for cleanup, so that it loads without them."""
 READERS: tuple[Callable[..., Any], ...] = (kf.load_run, count_changes)
 
 
@@ -40,7 +40,7 @@ def agree(dataset: fo.Dataset) -> Any:
 
 @pytest.fixture
 def two(make: Any) -> fo.Dataset:
-    """Two runs, one of which is damaged."""
+    """Return two runs, one of which will be damaged."""
     dataset: fo.Dataset = make(lively(2), persistent=True)
     kf.find_variations(dataset, "other", raters=RATERS)
     agree(dataset)
@@ -53,20 +53,20 @@ def stored(dataset: fo.Dataset, key: str = "run") -> Document:
 
 
 def replace(found: Document) -> None:
-    """Write a document of a run as it is given; this process has not seen it."""
+    """Overwrite the document of a run, without the knowledge of this process."""
     database().runs.replace_one({"_id": found["_id"]}, found)
     document._OWN.clear()
 
 
 def places(found: Any, at: Place = ()) -> Iterator[Place]:
-    """Every key that is stored, however deep."""
+    """Yield every stored key, at any depth."""
     for name, value in found.items() if isinstance(found, dict) else ():
         yield (*at, name)
         yield from places(value, (*at, name))
 
 
 def damaged(found: Document, at: Place, value: Any = None, *, removed: bool = False) -> Document:
-    """A document with one key removed or garbled."""
+    """Return a document with one key removed or changed."""
     whole = copy.deepcopy(found)
     inner = whole
     for name in at[:-1]:
@@ -78,7 +78,7 @@ def damaged(found: Document, at: Place, value: Any = None, *, removed: bool = Fa
 
 
 def damages(found: Document) -> list[tuple[Place, Document]]:
-    """The document with each key removed, and garbled by another type, in turn."""
+    """Return the document with each key removed, and changed to another type, in turn."""
     made = []
     for number, at in enumerate(at for at in places(found) if at != ("_id",)):
         garbage = [value for value in GARBAGE if not isinstance(value, type(_at(found, at)))]
@@ -93,7 +93,7 @@ def _at(found: Any, at: Place) -> Any:
 
 
 def assert_usable(dataset: fo.Dataset) -> None:
-    """All but one run works, and that one is loaded whole, or refused in words."""
+    """Check that all but one run works, and that this one loads completely or is refused with a message."""
     runs = {run.key: run for run in kf.list_runs(dataset, info=True)}
     assert set(runs) == {"run", "other"}
     run = runs["run"]
@@ -108,7 +108,7 @@ def assert_usable(dataset: fo.Dataset) -> None:
 
 
 def carrying(dataset: fo.Dataset, key: str = "run") -> list[str]:
-    """All that is left of a run: fields and attributes, indexes, its document and its file."""
+    """Return everything that is left of a run: fields and attributes, indexes, its document and its file."""
     samples, own = collection_of(dataset), id_of(dataset)
     found = [path for path in dataset.get_field_schema(flat=True) if key in path]
     found += [name for name in samples.index_information() if key in name]
@@ -120,7 +120,7 @@ def carrying(dataset: fo.Dataset, key: str = "run") -> list[str]:
 
 
 def assert_replaceable(dataset: fo.Dataset) -> None:
-    """What is left can be deleted without a trace, and made anew."""
+    """Check that the rest can be deleted without a trace, and that the run can be created again."""
     kf.delete_run(dataset, "run")
     assert carrying(dataset) == []
     agree(dataset)
@@ -129,7 +129,7 @@ def assert_replaceable(dataset: fo.Dataset) -> None:
 
 class TestDamaged:
     def test_every_key_of_a_record(self, two):
-        """Each in turn: the others work, and so does this one, or it says why not."""
+        """For each key, the other runs work, and so does this one, or a message says why not."""
         whole = stored(two)
         tried = damages(whole)
         assert len(tried) > 150
@@ -159,7 +159,7 @@ class TestDamaged:
         else:
             more = {"config": 5} if how == "no record" else {"config": {"a": 1}} if how == "no run" else {}
             replace({**found, **more, "results": ObjectId()})
-        if how == "no run":  # somebody else's, which is no concern of ours
+        if how == "no run":  # another program's run, which is ignored
             assert kf.list_runs(two) == ["other"]
             with pytest.raises(InputError, match="got 'run'"):
                 kf.delete_run(two, "run")
@@ -174,7 +174,7 @@ class TestDamaged:
         assert two.values("ann.detections.id") == before
 
     def test_every_key_of_the_file_of_a_run(self, two):
-        """Its arrays are loaded as they were, or it is said that they are damaged; the run is deleted as any other."""
+        """Arrays are loaded unchanged, or reported as damaged; the run can be deleted normally."""
         files = database()["kalos.files"], database()["kalos.chunks"]
         name = ObjectId(stored(two)["config"]["arrays"])
         expected = kf.load_run(two, "run").metrics
@@ -201,7 +201,7 @@ class TestDamaged:
 class TestOtherVersions:
     @pytest.fixture
     def before(self) -> fo.Dataset:
-        """An analysis and a lone run as they were stored before formats."""
+        """Return an analysis and a single run as stored before formats."""
         found = json_util.loads(gzip.decompress(BEFORE.read_bytes()))
         for name, documents in found.items():
             database()[name].insert_many(documents)
@@ -229,7 +229,7 @@ class TestOtherVersions:
         found = stored(two)
         newer = {"format": FORMAT + 1, "version": "9.9.0", **more}
         replace({**found, "config": {"cls": "a.b.C", "kind": 7, **found["config"], **newer}})
-        if "status" in more:  # as a newer version writes it: another one that is dead
+        if "status" in more:  # as a newer version writes it: another process, which is dead
             assert kf.list_runs(two) == ["other"]
             assert carrying(two) == []
             return
@@ -275,7 +275,7 @@ class TestInformation:
         kf.delete_run(two, "new")
 
     def test_what_can_be_read_stays(self, two):
-        """Also entries that this version does not know."""
+        """This includes entries that this version does not know."""
         kept = {"raters": REMEMBERED["raters"], "later": 5}
         remember(two, {**REMEMBERED, **kept})
         with pytest.warns(KalosWarning, match="'load', 'renaming', 'handing_over' in the info"):

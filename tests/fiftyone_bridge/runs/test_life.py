@@ -1,4 +1,4 @@
-"""Whatever happens to the process, the database or the data set: a run and a load are whole, or gone."""
+"""Whatever happens to the process, the database or the data set: a run or a load is complete, or removed."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def stored_files(dataset: fo.Dataset) -> int:
 
 
 def served(monkeypatch: pytest.MonkeyPatch, module: Any, *, first_only: bool = True) -> None:
-    """The database says that it is another one than that which is there now: the first time it is asked, or always."""
+    """Let the database report that it is another one: at the first request, or always."""
     original, answers = module.server, iter(["the one before"])
     monkeypatch.setattr(module, "server", lambda: next(answers, original() if first_only else "the one before"))
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A file to load: one cat on an image that is there, and an image that is not."""
+    """Write a file to load: one cat on an existing image, and a missing image."""
     size = {"width": 100, "height": 100}
     content = {
         "images": [{"id": 0, "file_name": "0.jpg", **size}, {"id": 1, "file_name": "new.jpg", **size}],
@@ -78,7 +78,7 @@ def load(path: Path, target: Any, **options: Any) -> Any:
 class TestKilled:
     @pytest.mark.parametrize("where", first(["delete_fields", "delete_arrays"]))
     def test_while_deleting_a_run(self, make, where):
-        """Half a run is never listed: whoever looks next finishes."""
+        """An incomplete run is never listed: the next access completes its deletion."""
         dataset = make(persistent=True)
         files = stored_files(dataset)
         with untouched(dataset):
@@ -90,7 +90,7 @@ class TestKilled:
         assert stored_files(dataset) == files
 
     def test_an_index_that_the_database_got_back_goes_without_its_field(self, make):
-        """Where the database died in mid of a deletion, too, the field may be gone and its index be back."""
+        """If the database crashes during a deletion, the field may be gone and its index be back."""
         dataset = make(persistent=True)
         agree(dataset)
         samples = dataset._sample_collection
@@ -107,7 +107,7 @@ class TestKilled:
         assert not any("run_alpha" in sample for sample in documents(dataset).values())
 
     def test_before_the_folder_of_a_run_is_made(self, make):
-        """That of the data set is there already, and goes if nothing else is in it."""
+        """The folder of the data set exists, and is removed if nothing else is in it."""
         dataset = make(small, persistent=True)
         home = upkeep.folder_of(dataset)
         original = os.mkdir
@@ -128,7 +128,7 @@ class TestKilled:
 
     @pytest.mark.parametrize("where", first([(objects, "store_raters"), (loads, "write_documents")]))
     def test_while_loading_into_samples_that_are_there(self, make, path, where):
-        """The next load says so, puts everything back, and loads."""
+        """The next load reports it, restores everything, and loads."""
         dataset = make(persistent=True)
         before = documents(dataset)
         kill(dataset, lambda there: load(path, there), where)
@@ -157,7 +157,7 @@ class TestKilled:
 
 class TestAtTheSameTime:
     def test_of_two_runs_of_one_key_the_database_refuses_one(self, dataset, meanwhile):
-        """The other began after this one had looked whether the key is free."""
+        """The other run began after this one had checked that the key is free."""
         kept: list[Run] = []
 
         def other() -> None:
@@ -202,7 +202,7 @@ class TestAtTheSameTime:
         assert "renaming" not in dataset.info.get("kalos", {})
 
     def test_a_run_that_somebody_was_quicker_with(self, dataset, meanwhile):
-        """After it was looked up to be deleted, and before that is noted: a renamed run stays under its new key."""
+        """Between looking it up for deletion and recording that: a renamed run stays under its new key."""
         alpha = agree(dataset).result.alpha
         meanwhile(upkeep, "journaled", before=lambda: kf.rename_run(dataset, "run", "other"))
         with pytest.raises(InputError, match=SOMEBODY):
@@ -215,7 +215,7 @@ class TestAtTheSameTime:
 
     def test_what_somebody_else_remembers_stays(self, dataset):
         entry = {"$set": {"info.kalos.raters": {"ann": "Ann"}}}
-        get_db_conn().datasets.update_one({"_id": dataset._doc.id}, entry)  # this process has not seen it
+        get_db_conn().datasets.update_one({"_id": dataset._doc.id}, entry)  # without the knowledge of this process
         facts = [{"rater": "Ann", "person": "Ann", "session": "2", "classes": None, "is_local": False}]
         update_info(dataset, rater_facts=facts)
         assert dataset.info["kalos"] == {"raters": {"ann": "Ann"}, "rater_facts": facts}
@@ -241,7 +241,7 @@ class TestFullDisk:
             (loads, "claim", lambda: kf.load_label_table(ROWS, dataset), "nothing is loaded"),
             (arranging, "refresh", lambda: kf.arrange_app(dataset), "the labels are there"),
             (results, "update_info", lambda: kf.hand_over(dataset, "run", "arbiter"), "nothing is handed over"),
-            (  # it is stored, and what follows finds no room
+            (  # it is stored, and the next write finds no space
                 calibration,
                 "load_metrics",
                 lambda: kf.choose_threshold(dataset, "sure", "box_iou", 0.4),
@@ -254,7 +254,7 @@ class TestFullDisk:
                 act()
 
     def test_after_all_is_loaded(self, path, meanwhile):
-        """The note of the load is gone, and what the database should have been told next was not: the labels stay."""
+        """The record of the load is gone, and the next write to the database was lost: the labels stay."""
         meanwhile(loads, "reload_samples", before=raising(FULL))
         with pytest.raises(KalosError, match=rf"{NO_ROOM}.*; the load is complete"):
             load(path, "made by a load")
@@ -265,7 +265,7 @@ class TestFullDisk:
 class TestRestarted:
     @pytest.mark.parametrize("given", ["made by a load", None])
     def test_a_data_set_that_was_just_being_made(self, dataset, path, monkeypatch, given):
-        """An index of it may be lost, or its record, about which FiftyOne raises a `ValueError`."""
+        """An index of it may be lost, or its record, for which FiftyOne raises a `ValueError`."""
         served(monkeypatch, loads, first_only=False)
         with untouched(dataset), pytest.raises(KalosError, match=RESTARTED):
             load(path, given)
@@ -284,7 +284,7 @@ class TestRestarted:
             load(path, "made by a load")
 
     def test_a_load_is_not_complete(self, dataset, path, monkeypatch):
-        """What the database said was written may be lost, so nobody says that it is there."""
+        """Confirmed writes may be lost, so the load is not reported as complete."""
         before = documents(dataset)
         served(monkeypatch, loads)
         with pytest.raises(KalosError, match=LOST):
@@ -294,7 +294,7 @@ class TestRestarted:
         assert dataset.info == {}
 
     def test_a_load_is_not_undone(self, dataset, path, monkeypatch):
-        """What the database said was taken back may be there again, so the next load looks once more."""
+        """Confirmed deletions may be undone, so the next load checks again."""
         served(monkeypatch, loads, first_only=False)
         with pytest.raises(KalosError, match=LOST):
             load(path, dataset)
@@ -305,7 +305,7 @@ class TestRestarted:
         assert "load" not in dataset.info["kalos"]
 
     def test_an_error_that_comes_of_it_is_said_in_words(self, dataset, monkeypatch):
-        """Such as that there is no field, which the database said that it had made."""
+        """For example that a field does not exist, although the database had confirmed its creation."""
         monkeypatch.setattr(life, "declare", raising(ValueError("field 'run_alpha' does not exist")))
         with pytest.raises(ValueError, match="does not exist"):
             agree(dataset)
@@ -318,7 +318,7 @@ class TestRestarted:
 class TestWhileRenaming:
     @pytest.fixture
     def decided(self, dataset: fo.Dataset) -> dict[str, Any]:
-        """A unit in dispute, and what is decided about it."""
+        """Return a unit in dispute, and a decision about it."""
         agree(dataset)
         sample_id = kf.next_dispute(dataset, "run")
         labels = list(kf.disputed_units(dataset, "run", sample_id)[0].labels)
@@ -359,7 +359,7 @@ class TestWhileRenaming:
         assert len(view_of_next(dataset, "other")) == 2
 
     def test_somebody_else_who_sweeps_leaves_the_run(self, dataset, meanwhile):
-        """Between two steps of it the run is listed under its new key, and does not know that yet."""
+        """Between two of its steps, the run is listed under its new key, which it does not know yet."""
         alpha = agree(dataset).result.alpha
         meanwhile(upkeep, "_take_over", before=lambda: upkeep.sweep(dataset))
         kf.rename_run(dataset, "run", "other")
@@ -388,7 +388,7 @@ def delete_data(dataset: fo.Dataset) -> None:
 
 
 def files_of(identity: ObjectId) -> dict[str, int]:
-    """How many files in each bucket, and documents of runs, there are of a data set."""
+    """Count the files in each bucket, and documents of runs, of a data set."""
     database, wanted = get_db_conn(), {"metadata.dataset": identity}
     files = {bucket: database[f"{bucket}.files"].count_documents(wanted) for bucket in ("kalos", "fs")}
     return files | {"runs": database.runs.count_documents({"_dataset_id": identity})}
@@ -416,7 +416,7 @@ class TestChangedMeanwhile:
         ],
     )
     def test_nothing_stays_of_a_data_set_that_was_deleted(self, make, meanwhile, act, owner, where):
-        """Its last run finds that the data set is gone, at whatever it does next, and takes its files along."""
+        """Its last run finds that the data set is gone, at its next step, and removes its files."""
         dataset = make()
         dataset_id = dataset._doc.id
         meanwhile(owner, where, before=lambda: delete_data(dataset), call=2 if act == "analyse" else 1)
@@ -445,14 +445,14 @@ class TestChangedMeanwhile:
 
         def deleted() -> None:
             dataset.delete()
-            runs.replace_one({"_id": record["_id"]}, record, upsert=True)  # FiftyOne passed over it
+            runs.replace_one({"_id": record["_id"]}, record, upsert=True)  # FiftyOne left it
 
         meanwhile(upkeep, "delete_arrays", after=deleted)
         with pytest.raises(KalosError, match="was deleted meanwhile"):
             kf.delete_run(dataset, "run")
         assert files_of(identity) == NOTHING
 
-        names = {"name": "renamed", "slug": "renamed"}  # by another process: this one has not seen it
+        names = {"name": "renamed", "slug": "renamed"}  # by another process, without the knowledge of this one
         own = {"_id": other._doc.id}
         meanwhile(upkeep, "delete_arrays", after=lambda: get_db_conn().datasets.update_one(own, {"$set": names}))
         kf.delete_run(other, "run")
@@ -467,9 +467,9 @@ class TestChangedMeanwhile:
         copy, identity = first.clone(), first._doc.id
         record = get_db_conn().runs.find_one({"_dataset_id": identity})
         first.delete()
-        assert files_of(identity) == {"kalos": 1, "fs": 0, "runs": 0}  # FiftyOne deletes what is its own
-        get_db_conn().runs.insert_one(record)  # but for what it finds in no list
-        agree(other)  # sweeps
+        assert files_of(identity) == {"kalos": 1, "fs": 0, "runs": 0}  # FiftyOne deletes its own files
+        get_db_conn().runs.insert_one(record)  # except those that it finds in no list
+        agree(other)  # cleans up
         assert kf.load_run(copy, "run").result.alpha == alpha
         copy.delete()
         agree(other, "more")

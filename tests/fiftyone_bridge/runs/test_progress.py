@@ -1,4 +1,4 @@
-"""Progress goes up, to whoever wants it, and a bar never outlives its work."""
+"""Progress increases and is reported to callbacks; a bar never outlives its work."""
 
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ works = pytest.mark.parametrize("work", [load, agree, vary])
 
 
 def shares_of(work: Any, *arguments: Any, **options: Any) -> list[float]:
-    """The shares of the work that are told: they only rise."""
+    """Return the reported fractions; they only increase."""
     told: list[tuple[float, str]] = []
     work(*arguments, **options, progress=lambda share, label: told.append((share, label)))
     shares = [share for share, _ in told]

@@ -1,4 +1,4 @@
-"""Details of runs as they are stored: long arrays beside them, and back."""
+"""Details of runs as stored: long arrays in separate files, and back."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_long_arrays_are_stored_beside_the_rest(make):
 
 
 def test_details_of_a_run_are_the_same_from_either_place(make, monkeypatch):
-    monkeypatch.setattr(records, "MANY", 120)  # one array is of 102, whatever there is
+    monkeypatch.setattr(records, "MANY", 120)  # one array has 102 entries
     dataset = make(make_samples(crowded(1, 4)))
     for key, images, beside in (("few", 0, False), ("many", 60, True)):
         dataset.add_samples(make_samples(crowded(2, images)), progress=False)

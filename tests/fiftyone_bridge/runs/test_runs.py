@@ -1,4 +1,4 @@
-"""Runs: all they write is under their key, and nothing outlives them."""
+"""Runs write everything under their key, and delete it completely."""
 
 import os
 import signal
@@ -67,7 +67,7 @@ class TestWhatIsWritten:
         assert run.result.alpha == pytest.approx(MEAN)
         assert dataset.values("run_alpha") == pytest.approx(ALPHAS)  # None, not NaN, where undefined
         assert [dataset.values(f"{name}.detections.run_unit") for name in RATERS] == UNITS
-        assert sample["run_alpha"] == 1.0  # a sample that was loaded before sees it
+        assert sample["run_alpha"] == 1.0  # loaded samples are updated
         assert sample.ann.detections[0]["run_unit"] == 0
         assert dataset.values("last_modified_at") == times  # no label has changed
 
@@ -112,7 +112,7 @@ class TestWhatIsWritten:
         with untouched(dataset):
             run_analysis("agreement", dataset, "second", threshold=0.4)
             run_analysis("variations", dataset, "third")
-            assert dataset.values("second_alpha")[3] == pytest.approx(1 - (2 / 4) / (6 / 12))  # a half is enough
+            assert dataset.values("second_alpha")[3] == pytest.approx(1 - (2 / 4) / (6 / 12))  # one half is sufficient
             assert kf.list_runs(dataset) == ["third", "second", "first"]
             assert kf.list_runs(dataset, "variations") == ["third"]
             kf.delete_run(dataset, "second")
@@ -137,7 +137,7 @@ class TestWhatIsWritten:
         assert not [path for path in paths(dataset) if path.startswith("gold") and path.endswith("run_unit")]
 
     def test_a_label_drawn_twice_is_two_labels(self, make):
-        """Several labels that look the same keep their own values."""
+        """Identical labels keep separate values."""
         twice = fo.Detections(detections=[detection("cat", CAT), detection("cat", CAT)])
         dataset = make([make_sample(0, {}, raters=list(RATERS), ann=twice, bob=detections([("cat", CAT)]))])
         run_analysis("agreement", dataset)
@@ -199,7 +199,7 @@ class TestKeys:
             free_run_key(unchanged, "a b")
 
     def test_is_not_used_twice(self, dataset):
-        """Also not where another kind, an evaluation of FiftyOne or anybody else uses it."""
+        """This includes keys of other kinds, of FiftyOne's evaluations, or of anything else."""
         dataset.match(F("bob").exists()).evaluate_detections("bob", gt_field="ann", eval_key="ev", progress=False)
         dataset.register_run("foreign", dataset.init_run())
         assert kf.list_runs(dataset) == []
@@ -304,7 +304,7 @@ STEPS: list[tuple[str, Any, str]] = [
 
 class TestFailures:
     def test_while_writing_leave_nothing(self, dataset, meanwhile):
-        """Whatever it is, as unexpected as an interrupt: the harm is done, then it fails."""
+        """Any error, even an interrupt, after the damage is done."""
         for kind, owner, method in STEPS:
             meanwhile(owner, method, after=raising(KeyboardInterrupt()))
             with untouched(dataset), pytest.raises(KeyboardInterrupt):
@@ -373,7 +373,7 @@ class TestChangesMeanwhile:
 
 
 def register_as_writing(dataset: fo.Dataset, **writer: Any) -> None:
-    """A run that somebody has only begun to write."""
+    """Register a run that another process has only begun to write."""
     with writing_now() as now:
         config = {"method": "kalos/agreement", "status": "writing", "fields": [], "folder": None, "arrays": "0" * 24}
         dataset.register_run("run", dataset.init_run(**config, writer={**now, **writer}))
@@ -451,7 +451,7 @@ class TestOtherProcesses:
         assert seen == [[], ["run"]]
 
     def test_whether_a_writer_lives(self, dataset):
-        """Not where its number is that of no process, or of another one; on another machine it is left alone."""
+        """Not if its number belongs to no process, or to another one; processes of other machines are left alone."""
         gone = subprocess.Popen(["true"])
         gone.wait()
         for writer, left in [

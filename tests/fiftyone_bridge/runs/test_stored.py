@@ -1,4 +1,4 @@
-"""Stored runs come back as they were, and only what has changed since is compared again."""
+"""Stored runs are restored unchanged, and only changed labels are compared again."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ every_analysis = pytest.mark.parametrize("kind", ANALYSES)
 
 
 def assert_same(first: Any, second: Any) -> None:
-    """Bit for bit, in whatever order the annotations stand."""
+    """Check bit-identity, in any order of annotations."""
     assert type(first) is type(second)
     for name in ("images", "raters", "categories"):
         assert list(getattr(first.annotations, name)) == list(getattr(second.annotations, name))
@@ -49,7 +49,7 @@ def assert_same(first: Any, second: Any) -> None:
 
 
 def contents(result: Any) -> dict[str, list[Any]]:
-    """Annotations by their ids, and their pairs with the units or findings that they are in."""
+    """Return annotations by their ids, and their pairs with units or findings."""
     annotations, pairs = result.annotations, result.pairs
     ids = annotations.id.tolist()
     about = (annotations.image, annotations.rater, annotations.category)
@@ -88,7 +88,7 @@ def fresh(kind: str, annotations: Annotations, settings: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def analysed(make_once):
-    """Overlapping annotations of three raters with a run of each analysis."""
+    """Return overlapping annotations of three raters with a run of each analysis."""
     dataset = make_once(make_samples(crowded(3)))
     return dataset, {kind: compute(dataset, kind, raters=THREE) for kind, compute in ANALYSES.items()}
 
@@ -107,7 +107,7 @@ class TestLoadedRuns:
         dataset = analysed[0].clone()
         ids, samples = dataset.values("id"), list(dataset)
         samples[0].ann.detections[0].label = "horse"
-        samples[1].bob.detections = samples[1].bob.detections[::-1]  # another order is no change
+        samples[1].bob.detections = samples[1].bob.detections[::-1]  # another order is not a change
         samples[2].ann.detections, samples[2].bob.detections = [], samples[2].bob.detections[1:]
         samples[4].bob.detections.append(detection("cat", CAT))
         samples[6].bob.detections[0].bounding_box = [0.2, 0.2, 0.3, 0.3]
@@ -191,7 +191,7 @@ def cloned(make_once):
 
 
 class TestAClonedField:
-    """Labels of two raters that share their ids: cid is a copy of ann."""
+    """Labels of two raters with the same ids: cid is a copy of ann."""
 
     def test_has_units_and_findings_of_its_own(self, cloned):
         units = [[0], [1], [2], [3], [], [6]]
@@ -218,7 +218,7 @@ class TestAClonedField:
 
 
 def test_raters_of_any_name_from_the_file_to_the_view(tmp_path):
-    """Also for a sample that somebody holds in memory meanwhile."""
+    """This includes samples that are in memory meanwhile."""
     weiss, anna = names = ("Dr. Weiss", "Anna (2)")
     Image.new("RGB", (100, 100)).save(tmp_path / "0.png")
     coco = {
@@ -253,7 +253,7 @@ def test_raters_of_any_name_from_the_file_to_the_view(tmp_path):
 
 
 def test_a_name_that_looks_like_a_field(make):
-    """A text that begins with a dollar sign is a field in the database's language."""
+    """Text that begins with a dollar sign is a field in the database's language."""
     dataset = make(in_one_field([{"$ann": [("$cat", CAT)], "$$ROOT": [("dog", CAT)], "cid": [("dog", CAT)]}]))
     kf.compute_agreement(dataset, "run", field="marks", bootstrap=0)
     kf.find_variations(dataset, "found", field="marks")
