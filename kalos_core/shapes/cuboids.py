@@ -24,8 +24,9 @@ class Cuboids:
     dimensions : (N, 3) float64
         Size along the cuboid's own x, y and z axis.
     rotation : (N, 3) float64
-        Angles in radians about the x, y and z axis: the cuboid is turned about the scene's z axis first, then y, then
-        x, that is by the matrix Rx Ry Rz. So the App draws it and `fiftyone.utils.utils3d.corners_from_euler` reads it.
+        Angles in radians about the x, y and z axis. The cuboid is rotated about the scene's z axis first, then y, then
+        x: by the matrix Rx Ry Rz. This is the convention of the App and of
+        `fiftyone.utils.utils3d.corners_from_euler`.
 
     Examples
     --------
@@ -40,7 +41,7 @@ class Cuboids:
 
     @classmethod
     def from_rows(cls, rows: ArrayLike) -> Cuboids:
-        """From (N, 9) numbers: location, dimensions, rotation."""
+        """Return cuboids from (N, 9) numbers: location, dimensions, rotation."""
         values = np.asarray(rows, dtype=np.float64).reshape(-1, 9)
         return cls(values[:, :3], values[:, 3:6], values[:, 6:])
 
@@ -52,7 +53,7 @@ class Cuboids:
         return len(self.location)
 
     def take(self, rows: NDArray[np.intp]) -> Cuboids:
-        """The cuboids of the given rows."""
+        """Return the cuboids of the given rows."""
         return Cuboids(self.location[rows], self.dimensions[rows], self.rotation[rows])
 
     def absent(self) -> NDArray[np.bool_]:
@@ -80,15 +81,15 @@ class Cuboids:
         return self._extent
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) NaN: a cuboid lies in a scene, not in an image; `extent` says where."""
+        """(N, 4) NaN: a cuboid lies in a scene, not in an image; see `extent`."""
         return np.full((len(self), 4), np.nan)
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) NaN, as `bounds`."""
+        """(N, 4) NaN, like `bounds`."""
         return self.bounds()
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) the volume: the size of a cuboid."""
+        """(N,) volume, in place of an area."""
         return self.volume()
 
     def volume(self) -> NDArray[np.float64]:
@@ -96,18 +97,18 @@ class Cuboids:
         return np.asarray(self.dimensions.prod(axis=1))
 
     def union(self, rows: NDArray[np.intp]) -> Cuboids:
-        """(C, m) rows -> C cuboids along the scene's axes, each the smallest to enclose the m cuboids of its line."""
+        """Return C axis-aligned cuboids, each the smallest that encloses the m cuboids of one line of `rows` (C, m)."""
         low, high = np.split(self.extent()[rows], 2, axis=2)
         low, high = low.min(axis=1), high.max(axis=1)
         return Cuboids((low + high) / 2, high - low, np.zeros_like(low))
 
     def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """The nine numbers of each row."""
+        """Return the nine numbers of each row."""
         return list(self.rows()[rows].T)
 
 
 def _turn(axis: int, angle: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(N, 3, 3) rotations by the angles (N,) about one axis, counterclockwise seen from its positive end."""
+    """Return the (N, 3, 3) rotations by (N,) angles about one axis, counterclockwise seen from its positive end."""
     matrix = np.tile(np.eye(3), (len(angle), 1, 1))
     first, second = (axis + 1) % 3, (axis + 2) % 3
     matrix[:, first, first] = matrix[:, second, second] = np.cos(angle)
