@@ -104,7 +104,7 @@ NO_LIST_OF_ONE = changed("images", rater_list=None)
 ALL_ASSIGNED = [line.replace("20x10 bob", "20x10 ann bob") for line in BOTH]
 WORDS = with_all("annotations", label=["cat", " dog "])
 
-MASKS = "taken for how the tool writes masks"
+MASKS = "assumed that the tool sets it on every mask"
 
 READ = {
     "in its own order": (document(), BOTH),
@@ -258,7 +258,7 @@ def test_files(read, tmp_path):
 
 
 def test_arguments(tmp_path):
-    words = "path_or_dict: expected a path, several, or the mapping a COCO file holds, got "
+    words = "path_or_dict: expected a path, several paths, or the content of a COCO file as a mapping, got "
     wrong = [(7, words + "int"), (None, words + "NoneType"), ([document()], "path_or_dict: expected a path")]
     files = [(tmp_path / name, "expected a readable COCO file in UTF-8, got") for name in ("absent.json", "a\0b")]
     files.append((tmp_path, "expected one COCO file for each of several raters, got labels.json"))

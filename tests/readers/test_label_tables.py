@@ -70,7 +70,7 @@ WIDE_TABLES = [
     (GAP.replace("gt", "note"), "got note: leave out what no rater said with ignore=['note'] (--ignore note), or name"),
     (SURE.replace("user", "Source"), "got LabelName, as a table with a row for each label has: name its column of"),
     (TWICE.replace("label", "x"), "got items in several rows and rater, as a table with a row for each label"),
-    ("item,ann,bob,text\na,x,x,why\nb,x,y,how\n", Warned("no other column has a label of text: ignore=", WITH_TEXT)),
+    ("item,ann,bob,text\na,x,x,why\nb,x,y,how\n", Warned("no other column has a label of text: leave out", WITH_TEXT)),
     ("item,reader,expert\na,1,2\n", ["a: reader 1, expert 2"]),
     ("item,annotator,label\n1,ann,x\n", "got item, annotator, label, as a table with a row for each label has"),
     ("item;ann;bob\na;1,5;2\n", "expected numbers with a decimal point, got '1,5'"),
@@ -96,7 +96,9 @@ def test_the_account_says_what_was_guessed(tmp_path):
     assert [account.notes for account in accounts] == [[], ["item = ImageID, rater = user, label = LabelName"]]
     account = read_wide_labels(write(tmp_path, GAP, "wide.csv")).account
     assert (account.read, account.notes[0]) == (5, "item = item, raters = gt, ann, bob")
-    assert account.notes[1] == "gt is taken for a rater; if it holds the truth, ignore= (--ignore gt) leaves it out"
+    assert (
+        account.notes[1] == "gt is read as a rater; if it is the ground truth, leave it out with ignore= (--ignore gt)"
+    )
 
 
 def test_frames_and_their_empty_cells(tmp_path):
