@@ -252,7 +252,7 @@ class DetectorAccumulator:
             self._drawn, self._replicates = {}, 0
             self._no_intervals = (
                 f"intervals are undefined: {len(self._images):,} images have more than {most:,} counts; "
-                "set the environment variable KALOS_MOST_KEPT to raise the limit"
+                "KALOS_MOST_KEPT in the environment raises the limit"
             )
             warn(self._no_intervals)
 

@@ -58,7 +58,7 @@ class CrowdMarks:
             self.exported = any(mark and isinstance(given, Mapping) and OCCLUDED in given for given, mark in pairs)
 
     def objects_of(self, rule: Crowds) -> set[Hashable]:
-        """Return the raters whose marks are no crowds: most of their annotations have one, or their tool marks each mask."""
+        """Return the raters whose marks are no crowds: most of their annotations or all of their masks have one."""
         if rule != "auto":
             return set(self.marked) if rule == "objects" else set()
         return {rater for rater, count in self.marked.items() if self.exported or 2 * count > self.annotations[rater]}
