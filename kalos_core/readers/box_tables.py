@@ -412,7 +412,7 @@ class _Boxes:
         turned = self.usable & np.isfinite(values) & (values != 0)
         outlined = np.array([rings is not None for rings in self.outline], np.bool_)
         if (turned & outlined).any():
-            self.account.unused[f"{column} (rotation), beside an outline,"] += int((turned & outlined).sum())
+            self.account.unused[f"{column} (rotation) of rows with an outline"] += int((turned & outlined).sum())
         if not (turned & ~outlined).any():
             return
         degrees, unit = values, angles
@@ -422,12 +422,12 @@ class _Boxes:
             small = bool((np.abs(values[turned]) <= 2 * np.pi).all())
             if "rad" not in named and "deg" not in named and small and (values[turned] % 1).any():
                 raise InputError(
-                    f"{self.loaded.name}, column {column}: expected angles of which the unit is clear, got only values "
+                    f"{self.loaded.name}, column {column}: expected angles with a clear unit, got only values "
                     "within 2 pi, some of them fractional: pass angles='radians' or angles='degrees'"
                 )
         if unit == "radians":
             degrees = np.degrees(values)
-        self.account.notes.append(f"boxes are turned by {column}, in {unit}, clockwise about their centre")
+        self.account.notes.append(f"boxes are rotated by {column}, in {unit}, clockwise about their centre")
         self._outline(np.flatnonzero(turned & ~outlined), degrees)
         self.own_box[turned & ~outlined] = False
 
@@ -693,7 +693,7 @@ def _frames(
     several = {pair for pair in zip(image.tolist(), frame.tolist(), strict=True) if min(pair) >= 0}
     if len(several) == len({code for code, _ in several}):
         return image, images, {}
-    account.notes.append(f"image = {columns.other['image']}#{column}: frames are images of their own")
+    account.notes.append(f"image = {columns.other['image']}#{column}: each frame is a separate image")
     number: dict[tuple[int, int], int] = {}
     pairs = zip(image.tolist(), frame.tolist(), strict=True)
     codes = [number.setdefault(pair, len(number)) if pair[0] >= 0 else -1 for pair in pairs]

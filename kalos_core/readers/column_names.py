@@ -255,7 +255,9 @@ by columns={'category': 'class'} (--columns '{category: class}')
         actual = f"the columns {listed(present, 40)}" if len(present) else "no columns"
         example = f"columns={{'{(missing or ['x_min'])[0]}': '...'}}"
         example += " (None where there are no classes)" if missing == ["category"] else ""
-        example += " (one table holds the boxes of all raters, with who drew each)" if "rater" in missing else ""
+        example += (
+            " (the table must have the boxes of all raters, and a column of raters)" if "rater" in missing else ""
+        )
         text = f"{source}: expected columns for {' and '.join(names)}, got {actual}; name them by {example}"
         raise InputError(f"{text}{looks_like_data(present)}")
     other = {name: column for name, column in other.items() if column is not None}
@@ -498,7 +500,7 @@ def _by_its_ending(free: Mapping[str, Hashable], cells: Cells, source: str, note
     others = [column for column in found if column != finest[0]]
     notes.append(
         f"class = {finest[0]}, which determines {' and '.join(map(str, others))}; "
-        f"columns={{'category': ...}} takes another"
+        f"columns={{'category': ...}} selects another"
     )
     return finest[0]
 

@@ -171,8 +171,8 @@ def _open(path: Path) -> Element:
         raise InputError(f"{path}: expected {expected}, got <{root.tag}> without images and tracks")
     if root.find("track") is not None and len(_tasks(root)) > 1:
         raise InputError(
-            f"{path}: expected the tracks of one task, got those of {len(_tasks(root))} tasks, whose frames have no "
-            "numbers of their own; export each task"
+            f"{path}: expected the tracks of one task, got those of {len(_tasks(root))} tasks, whose frame "
+            "numbers overlap; export each task separately"
         )
     return root
 

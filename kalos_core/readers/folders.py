@@ -72,8 +72,8 @@ def check_raters(names: Iterable[str], where: str) -> None:
     found = list(names)
     if found and all(name.lower() in SPLITS or WRAPPERS.fullmatch(name) for name in found):
         raise InputError(
-            f"{where}: expected a folder for each rater, got {listed(found)}, which hold parts of one data set; "
-            "put the export of each rater into a folder of the rater's name, and give the folder that holds these"
+            f"{where}: expected a folder for each rater, got {listed(found)}, which are splits of one data set; "
+            "put the export of each rater into a folder named after the rater, and pass the parent folder"
         )
 
 
@@ -89,7 +89,7 @@ def as_folder(value: object, argument: str) -> Path:
     """Return an argument as the path of a folder; anything else is an error that names the argument."""
     path = as_path(value, argument)
     if not os.path.isdir(path):
-        raise InputError(f"{argument}: expected a folder, got {path}, which is none")
+        raise InputError(f"{argument}: expected a folder, got {path}, which is not a folder")
     return path
 
 
@@ -137,7 +137,7 @@ def files_in(
         if not beside.isdisjoint(part.lower() for part in inside.parts[:-1]):
             continue
         if not file.is_file():  # leaving it out would mean that the rater was not assigned
-            problems.add(str(file), "a file", "a link to nothing" if file.is_symlink() else "a pipe or a device")
+            problems.add(str(file), "a file", "a broken link" if file.is_symlink() else "a pipe or a device")
         folders = [part for part in inside.parts[:-1] if not (wrapped and WRAPPERS.fullmatch(part))]
         image = "/".join([*folders, inside.stem])
         if image in files:

@@ -222,10 +222,10 @@ def place_images(
             problems.add(
                 record,
                 f"a file in the folder of the images ({_named(files)})",
-                f"{file!r}: outside_images=True lets in others",
+                f"{file!r}: outside_images=True allows files outside it",
             )
         elif not np.isfinite(sizes[row]).all() and (size or not path):
-            problems.add(record, "a width and height, of which coordinates are fractions", "none")
+            problems.add(record, "a width and height, as coordinates are relative to them", "none")
         elif not found and not path:
             place.missing.append(file)
             path = "" if canvas is None else _canvas_of(file, record, canvas, sizes[row], problems)

@@ -111,7 +111,7 @@ def load_tasks(source: Path, problems: Problems, account: Account, on_repeat: On
     if fields and not KNOWN & set(fields):
         raise InputError(
             f"{source}: expected Label Studio tasks (the export JSON or JSON-MIN), got records with "
-            f"{listed(fields, 10)}. Lists of other tools are not read: export COCO, or a table of boxes"
+            f"{listed(fields, 10)}. Exports of other tools are not supported: convert them to COCO, or a table of boxes"
         )
     tasks: dict[int | str, Task] = {}
     for number, record in enumerate(content):

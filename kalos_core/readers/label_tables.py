@@ -352,8 +352,8 @@ def _refuse_other_columns(source: str, names: Sequence[str], items: Sequence[Any
     if others:
         option = f"ignore={others!r} (--ignore {' '.join(others)})"
         raise InputError(
-            f"{source}: expected a column for each rater, got {listed(others, MOST_NAMES)}: leave out what no rater "
-            f"said with {option}, or name the raters by raters="
+            f"{source}: expected a column for each rater, got {listed(others, MOST_NAMES)}: leave out columns that "
+            f"are not of a rater with {option}, or name the raters by raters="
         )
     labelled = [name for name in names if plain_name(name) in LABEL_SPELLINGS["label"][0].split()]
     if labelled and len(names) > len(labelled):
@@ -433,7 +433,7 @@ def _refuse_missing(source: str, cells: Sequence[Any], empty: frozenset[str], na
     """Raise an error for texts that mean no answer where an answer is required."""
     problems = Problems(source)
     rows = [row for row, cell in enumerate(cells) if isinstance(cell, str) and cell.strip() and is_missing(cell, empty)]
-    expected = "a label (on_empty='skip' leaves out those without; missing= says which texts mean no answer)"
+    expected = "a label (on_empty='skip' leaves out those without; missing= lists the texts that mean no answer)"
     problems.add_all(rows, name_of, expected, lambda row: repr_of(cells[row]))
     problems.raise_if_any()
 
@@ -446,7 +446,7 @@ def _warn_of_twins(concepts: Iterable[str], source: str) -> None:
         spelled.setdefault(name.casefold(), []).append(name)
     several = next((found for found in spelled.values() if len(found) > 1), None)
     if several is not None:
-        text = f"{source}: labels {listed(map(repr, several))} are classes of their own, though only capitals differ"
+        text = f"{source}: labels {listed(map(repr, several))} are different classes, although they differ only in case"
         warn(text)
     twins = sorted(name for name in names if name.endswith(".0") and name[:-2] in names)
     if twins:
@@ -458,7 +458,7 @@ def _warn_of_none(cells: Sequence[Any], empty: frozenset[str], source: str) -> N
     """Warn of cells "None", which may be meant as a class."""
     none = sum(isinstance(cell, str) and cell.strip().casefold() == "none" for cell in cells) if "none" in empty else 0
     if none:
-        text = f"{source}: {number_of(none, 'cell')} 'None' taken for no answer; if it is a class, use missing=['NA']"
+        text = f"{source}: {number_of(none, 'cell')} 'None' read as no answer; if it is a class, use missing=['NA']"
         warn(text)
 
 

@@ -199,9 +199,9 @@ def _warn_of_passed(source: str, radiographs: list[str], repeats: list[str]) -> 
     if radiographs:
         parts.append(f"{len(radiographs):,} of radiographs ({listed(radiographs, 3)})")
     if repeats:
-        parts.append(f"{len(repeats):,} that say the same of a scan as one before ({listed(repeats, 3)})")
+        parts.append(f"{len(repeats):,} that repeat the content of a scan ({listed(repeats, 3)})")
     if parts:
-        text = f"{source}: files are passed over: {' and '.join(parts)}"
+        text = f"{source}: files are ignored: {' and '.join(parts)}"
         warn(text)
 
 

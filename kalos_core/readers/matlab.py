@@ -50,7 +50,7 @@ def read_variable(data: bytes, name: str, where: str) -> Any:
     """
     order = {b"IM": "<", b"MI": ">"}.get(data[126:HEADER])
     if order is None or data.startswith(b"MATLAB 7.3"):
-        raise ValueError("a file that is none of MATLAB, level 5 (versions 5 to 7.2)")
+        raise ValueError("a file that is not MATLAB level 5 (versions 5 to 7.2)")
     for kind, content in _elements(memoryview(data)[HEADER:], order):
         if kind == COMPRESSED:
             kind, content = next(_elements(_unpacked(content, where), order), (0, content))
@@ -80,7 +80,7 @@ def _elements(content: memoryview, order: str) -> Iterator[tuple[int, memoryview
         short = kind >> 16  # number of bytes, up to four, stored in place of the size
         start, end = (at + 4, at + 4 + short) if short else (at + 8, at + 8 + size)
         if short > 4 or end > len(content):
-            raise ValueError("an element that is longer than what holds it")
+            raise ValueError("an element that is longer than its container")
         yield kind & 0xFFFF, content[start:end]
         at = end if kind == COMPRESSED else at + -(-(end - at) // 8) * 8
 
@@ -112,7 +112,7 @@ def _variable(content: memoryview, order: str, wanted: str | None, depth: int) -
 def _entry(parts: Iterator[tuple[int, memoryview]], order: str, depth: int) -> Any:
     kind, content = next(parts, (0, memoryview(b"")))
     if kind != MATRIX:
-        raise ValueError("fewer cells or fields than there are said to be")
+        raise ValueError("fewer cells or fields than declared")
     return _variable(content, order, None, depth + 1)[1]
 
 
@@ -140,5 +140,5 @@ def _array(element: tuple[int, memoryview | bytes], order: str, kind: int, shape
     held = np.dtype(NUMBERS[kind])
     values = _numbers(element, order, "iuf" if held.kind == "f" else "iu")
     if len(values) != size:
-        raise ValueError(f"an array of {size:,} values that holds {len(values):,}")
+        raise ValueError(f"an array of {size:,} values with {len(values):,} stored")
     return values.astype(held).reshape(shape, order="F")

@@ -117,7 +117,7 @@ def read_vindr(path: str | os.PathLike[str], settings: VindrSettings) -> Annotat
         if (image, rater) in annotated
     ]
     if both:
-        text = f"{source.name}: raters with boxes and {NO_FINDING!r} in one image, of whom the boxes are kept: "
+        text = f"{source.name}: raters with boxes and {NO_FINDING!r} in one image, whose boxes are kept: "
         warn(text + listed(both))
     return annotations
 

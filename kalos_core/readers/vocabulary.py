@@ -114,8 +114,8 @@ class Vocabulary:
         entries = [f"{name!r} ({count} by {rater})" for (rater, name), count in sorted(self.unmapped.items())]
         without = number_of(
             len(entries),
-            "written name has no alias and stays a class of its own",
-            "written names have no alias and stay classes of their own",
+            "written name has no alias and is kept as a separate class",
+            "written names have no alias and are kept as separate classes",
         )
         return f"{without}: {listed(entries, 20)}"
 

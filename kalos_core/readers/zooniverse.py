@@ -133,7 +133,7 @@ def read_zooniverse(path: str | os.PathLike[str], settings: ZooniverseSettings) 
     findings, apart = Findings(source.name, settings.on_invalid), settings.frames == "apart"
     counts = _frames(rows) if apart else {}
     if counts:
-        findings.account.note('frames of a subject are images of their own (frames="shared" joins them)')
+        findings.account.note('each frame of a subject is a separate image (frames="shared" joins them)')
     for record, row in rows:
         _read_row(findings, row, record, settings, counts if apart else None)
     return findings.build(aliases=settings.aliases)
@@ -357,7 +357,7 @@ def _read_mark(findings: Findings, entry: Mapping[str, Any], place: str, image: 
             raise UnusableError("a tool_label", "nothing" if label is None else repr(label))
         shape = _shape(entry)
         if shape is None:
-            account.left_out[f"marks of the tool {str(label)!r}, which is no shape that is read"] += 1
+            account.left_out[f"marks of the tool {str(label)!r}, which is not supported"] += 1
             return
         if "r" in entry or "rx" in entry:
             account.note(f"ellipses and circles are polygons of {ELLIPSE_CORNERS} corners")

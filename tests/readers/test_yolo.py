@@ -97,7 +97,7 @@ UNUSABLE = {
 }
 
 REFUSED = {
-    "one data set": ({"labels/train/a.txt": LINE, "labels/val/b.txt": LINE}, "got train, val, which hold parts of one"),
+    "one data set": ({"labels/train/a.txt": LINE, "labels/val/b.txt": LINE}, "got train, val, which are splits of one"),
     "another format": ({"ann/a.txt": "Car 0 0"}, "line 1: expected a class number and coordinates, got 'Car 0 0'"),
     "no text files": ({"ann/a.jpg": "", "bob/a.txt": LINE}, "rater 'ann': expected text files in "),
     "an angle or a confidence": (BOTH | {"bob/a.txt": LINE + " 45"}, HUNDRED, "bob/a.txt, line 1: expected a conf"),

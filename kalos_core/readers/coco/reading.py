@@ -31,7 +31,7 @@ WITHOUT_LIST = (
     "Pass assigned='drew' to count only those who drew in an image (then agreement on absence is lost)."
 )
 
-OWN_ID = "an id of its own; on_invalid='skip' numbers all anew"
+OWN_ID = "an id of its own; on_invalid='skip' renumbers all"
 """Expected id of an annotation, for messages."""
 
 CROWDS = (
@@ -122,7 +122,7 @@ def build_content(content: Content, settings: CocoSettings) -> Annotations:
     _turn_boxes(table)
     if settings.on_invalid == "skip" and _share_ids(content, table.id):
         table.id = [position + 1 for position in objects.positions]
-        content.account.notes.append("annotations share ids, and are numbered anew, as they stand in the file")
+        content.account.notes.append("annotations share ids, and are renumbered in the order of the file")
     source = Source(
         name=content.name,
         images=content.image_ids,
