@@ -156,9 +156,9 @@ def files_of(
 ) -> dict[str, dict[str, Path]]:
     """Return rater -> image -> file, with the files that `files_in` finds in the rater's folder.
 
-    `what` describes such files in messages. If raters with the same splits of a data set (train, test) have an image in
-    different splits, or Roboflow named it differently, splits and hashes are removed from the names of all images,
-    provided that these remain unique.
+    `what` describes such files in messages. Raters with the same splits of a data set (train, test) may have an image
+    in different splits, or Roboflow may have named it differently. Splits and hashes are then removed from the names of
+    all images, if these remain unique.
 
     Raises
     ------

@@ -40,19 +40,19 @@ class Borrowed:
         return self.column.take(self.rows[rows])
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where there is no shape."""
+        """Return an (N,) mask of rows without a shape."""
         return self.column.absent()[self.rows]
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds, see `ShapeColumn.bounds`."""
+        """Return (N, 4) bounds, see `ShapeColumn.bounds`."""
         return self.column.bounds()[self.rows]
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds of the outlines, see `ShapeColumn.outline_bounds`."""
+        """Return (N, 4) bounds of the outlines, see `ShapeColumn.outline_bounds`."""
         return self.column.outline_bounds()[self.rows]
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) area in square pixels."""
+        """Return the (N,) areas in square pixels."""
         return self.column.area()[self.rows]
 
     def union(self, rows: NDArray[np.intp]) -> ShapeColumn:

@@ -50,19 +50,19 @@ class Boxes:
         return Boxes(self.corners[rows])
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no box."""
+        """Return an (N,) mask of annotations without a box."""
         return np.asarray(np.isnan(self.corners).any(axis=1))
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) corners."""
+        """Return the (N, 4) corners."""
         return self.corners
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) corners."""
+        """Return the (N, 4) corners."""
         return self.corners
 
     def xywh(self) -> NDArray[np.float64]:
-        """(N, 4) x, y, width, height in pixels, the order of COCO and FiftyOne."""
+        """Return (N, 4) x, y, width, height in pixels, the order of COCO and FiftyOne."""
         corners = np.ascontiguousarray(self.corners)  # pycocotools ignores strides
         return np.concatenate([corners[:, :2], corners[:, 2:] - corners[:, :2]], axis=1)
 
@@ -77,7 +77,7 @@ class Boxes:
         return np.asarray((x_max - x_min) * (y_max - y_min))
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) width times height."""
+        """Return the (N,) areas in square pixels."""
         return self._area
 
     def union(self, rows: NDArray[np.intp]) -> Boxes:

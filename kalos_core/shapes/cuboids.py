@@ -46,7 +46,7 @@ class Cuboids:
         return cls(values[:, :3], values[:, 3:6], values[:, 6:])
 
     def rows(self) -> NDArray[np.float64]:
-        """(N, 9) location, dimensions, rotation."""
+        """Return (N, 9) location, dimensions, rotation."""
         return np.concatenate([self.location, self.dimensions, self.rotation], axis=1)
 
     def __len__(self) -> int:
@@ -57,7 +57,7 @@ class Cuboids:
         return Cuboids(self.location[rows], self.dimensions[rows], self.rotation[rows])
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no cuboid."""
+        """Return an (N,) mask of annotations without a cuboid."""
         return np.asarray(np.isnan(self.rows()).any(axis=1))
 
     @cached_property
@@ -67,7 +67,7 @@ class Cuboids:
         return np.asarray(about_x @ about_y @ about_z)
 
     def corners(self) -> NDArray[np.float64]:
-        """(N, 8, 3) corners in the scene."""
+        """Return (N, 8, 3) corners in the scene."""
         own = CORNERS * self.dimensions[:, None, :]
         return self.location[:, None, :] + own @ self.axes.transpose(0, 2, 1)
 
@@ -77,23 +77,23 @@ class Cuboids:
         return np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
 
     def extent(self) -> NDArray[np.float64]:
-        """(N, 6) smallest enclosing box along the scene's axes: x, y, z at its lowest, then at its highest corner."""
+        """Return the (N, 6) smallest boxes along the scene's axes: x, y, z of the lowest and highest corner."""
         return self._extent
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) NaN: a cuboid lies in a scene, not in an image; see `extent`."""
+        """Return (N, 4) NaN: a cuboid lies in a scene, not in an image; see `extent`."""
         return np.full((len(self), 4), np.nan)
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) NaN, like `bounds`."""
+        """Return (N, 4) NaN, like `bounds`."""
         return self.bounds()
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) volume, in place of an area."""
+        """Return the (N,) volumes, in place of areas."""
         return self.volume()
 
     def volume(self) -> NDArray[np.float64]:
-        """(N,) product of the dimensions, in cubic units of the scene."""
+        """Return the (N,) volumes in cubic units of the scene."""
         return np.asarray(self.dimensions.prod(axis=1))
 
     def union(self, rows: NDArray[np.intp]) -> Cuboids:

@@ -45,11 +45,11 @@ class Keypoints:
         return Keypoints(self.points[rows], self.visible[rows], self.size[rows], self.present[rows])
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no keypoints at all."""
+        """Return an (N,) mask of annotations without keypoints."""
         return ~self.present
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) smallest box around the labelled keypoints; NaN where none is."""
+        """Return the (N, 4) smallest boxes around the labelled keypoints; NaN without any."""
         low = np.where(self.visible[..., None], self.points, np.inf).min(axis=1, initial=np.inf)
         high = np.where(self.visible[..., None], self.points, -np.inf).max(axis=1, initial=-np.inf)
         bounds = np.concatenate([low, high], axis=1)
@@ -57,11 +57,11 @@ class Keypoints:
         return bounds
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) same as `bounds`."""
+        """Return the same as `bounds`."""
         return self.bounds()
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) area of the bounds in square pixels; 0 where no keypoint is labelled."""
+        """Return the (N,) areas of the bounds in square pixels; 0 without labelled keypoints."""
         bounds = np.nan_to_num(self.bounds())
         return np.asarray((bounds[:, 2:] - bounds[:, :2]).prod(axis=1))
 

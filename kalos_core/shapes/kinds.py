@@ -25,19 +25,19 @@ class ShapeColumn(Protocol):
         ...
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no shape of this kind."""
+        """Return an (N,) mask of annotations without a shape of this kind."""
         ...
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) smallest axis-aligned box: x_min, y_min, x_max, y_max in pixels; NaN for an absent shape."""
+        """Return (N, 4) bounding boxes x_min, y_min, x_max, y_max in pixels; NaN for an absent shape."""
         ...
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds of the annotated outline, even if it encloses nothing; NaN for an absent shape."""
+        """Return (N, 4) bounds of the annotated outlines, even if they enclose nothing; NaN for an absent shape."""
         ...
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) area in square pixels."""
+        """Return the (N,) areas in square pixels."""
         ...
 
     def union(self, rows: NDArray[np.intp]) -> ShapeColumn:

@@ -115,7 +115,7 @@ class Masks:
         return Masks(self.size[rows], self.first[run], self.length[run], run_starts(runs))
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no mask; a mask without a single pixel is not absent."""
+        """Return an (N,) mask of annotations without a mask; an empty mask is not absent."""
         return np.asarray(self.size[:, 1] == 0)
 
     def strips(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], ...]:
@@ -153,11 +153,11 @@ class Masks:
         return bounds
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds of the pixels that are on; NaN for an empty mask."""
+        """Return (N, 4) bounds of the pixels that are on; NaN for an empty mask."""
         return self._bounds
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) same as `bounds`."""
+        """Return the same as `bounds`."""
         return self._bounds
 
     @cached_property
@@ -165,7 +165,7 @@ class Masks:
         return total(np.repeat(np.arange(len(self)), np.diff(self.run_start)), self.length, len(self))
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) number of pixels that are on."""
+        """Return the (N,) numbers of pixels that are on."""
         return self._area
 
     def union(self, rows: NDArray[np.intp]) -> Masks:

@@ -70,7 +70,7 @@ class Polygons:
         return [self.points[self.ring_start[g] : self.ring_start[g + 1]] for g in range(first, last)]
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no polygon at all."""
+        """Return an (N,) mask of annotations without a polygon."""
         return np.equal(np.diff(self.part_start), 0)
 
     def take(self, rows: NDArray[np.intp]) -> Polygons:
@@ -117,11 +117,11 @@ class Polygons:
         return shapely.area(self.geometries)
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds of `geometries`; NaN where nothing is enclosed."""
+        """Return (N, 4) bounds of `geometries`; NaN where nothing is enclosed."""
         return self._bounds
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds of the vertices as annotated, also of rings that enclose nothing; NaN where there are none."""
+        """Return (N, 4) bounds of the vertices as annotated, even if they enclose nothing; NaN without any."""
         bounds = np.full((len(self), 4), np.nan)
         present = ~self.absent()
         if present.any():
@@ -132,7 +132,7 @@ class Polygons:
         return bounds
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) enclosed area in square pixels, holes subtracted, overlapping parts counted once."""
+        """Return the (N,) enclosed areas in square pixels, holes subtracted, overlapping parts counted once."""
         return self._area
 
     def union(self, rows: NDArray[np.intp]) -> Polygons:

@@ -209,7 +209,7 @@ class Volumes:
         return taken
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no contour at all."""
+        """Return an (N,) mask of annotations without a contour."""
         return np.equal(np.diff(self.annotation_start), 0)
 
     @cached_property
@@ -251,11 +251,11 @@ class Volumes:
         return _bounds_of_runs(self.sections.bounds[:, :2], self.sections.bounds[:, 2:], self.section_start)
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds in x and y of the enclosed regions of all slices; NaN where nothing is enclosed."""
+        """Return (N, 4) bounds in x and y of the enclosed regions of all slices; NaN where nothing is enclosed."""
         return self._bounds
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds in x and y of all points as annotated; NaN where there are none."""
+        """Return (N, 4) bounds in x and y of all points as annotated; NaN without any."""
         return _bounds_of_runs(self.points, self.points, self.contour_start[self.annotation_start])
 
     @cached_property
@@ -263,11 +263,11 @@ class Volumes:
         return total(self.sections.annotation, self.sections.area, len(self))
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) total enclosed area of all slices in square pixels: the volume in voxels."""
+        """Return the (N,) total enclosed areas of all slices in square pixels: the volume in voxels."""
         return self._area
 
     def volume(self) -> NDArray[np.float64]:
-        """(N,) enclosed volume in mm³; in voxels where the scan's pixel or slice spacing is unknown."""
+        """Return the (N,) enclosed volumes in mm³, or in voxels where the scan's pixel or slice spacing is unknown."""
         return self.area() * self.scans.voxel[self.scan]
 
     def union(self, rows: NDArray[np.intp]) -> Volumes:

@@ -55,7 +55,7 @@ class Voxels:
         return Voxels(self.cell[expand_runs(self.start[rows], count)[1]], run_starts(count), self.grid)
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) number of cells of each set."""
+        """Return the (N,) numbers of cells."""
         return np.diff(self.start).astype(np.float64)
 
     def union(self, rows: NDArray[np.intp]) -> Voxels:

@@ -18,7 +18,7 @@ def box_iou(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,  # noqa: ARG001 - part of the `Compare` signature
 ) -> NDArray[np.float64]:
-    """Intersection over union of axis-aligned boxes (KαLOS §3.3; Everingham et al. 2010).
+    """Compute the intersection over union of axis-aligned boxes (KαLOS §3.3; Everingham et al. 2010).
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def box_giou(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,  # noqa: ARG001 - part of the `Compare` signature
 ) -> NDArray[np.float64]:
-    """Generalized IoU of axis-aligned boxes, brought to [0, 1] (KαLOS §3.3; Rezatofighi et al. 2019).
+    """Compute the generalized IoU of axis-aligned boxes, scaled to [0, 1] (KαLOS §3.3; Rezatofighi et al. 2019).
 
     Let C be the smallest box around both. GIoU is the IoU minus the fraction of C that neither box covers; the
     similarity is (1 + GIoU) / 2. Disjoint boxes score at most 0.5 (side by side) and approach 0 with their distance.
@@ -103,7 +103,7 @@ def centroid_box(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,  # noqa: ARG001 - part of the `Compare` signature
 ) -> NDArray[np.float64]:
-    """1 - (distance of the centres / diagonal of the larger box), at least 0.
+    """Compute 1 - (distance of the centres / diagonal of the larger box), at least 0.
 
     This is the centroid similarity of the authors' package, but in pixels. The package uses coordinates relative to the
     image, which weight horizontal and vertical distances differently unless the image is square. `centroid` is the

@@ -86,7 +86,7 @@ def centroid(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,  # noqa: ARG001 - part of the `Compare` signature
 ) -> NDArray[np.float64]:
-    """1 - (distance of two centroids in pixels / diagonal of the image), at least 0 (KαLOS §3.3).
+    """Compute 1 - (distance of two centroids in pixels / diagonal of the image), at least 0 (KαLOS §3.3).
 
     For annotations in images of different sizes, which only calibration compares, the diagonal of the left annotation's
     image is used.

@@ -31,7 +31,7 @@ def cuboid_iou(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Intersection over union of cuboids of any orientation.
+    """Compute the intersection over union of cuboids of any orientation.
 
     The intersection of two cuboids is a convex body. Its faces are the six faces of each cuboid, clipped by the planes
     of the other (Sutherland and Hodgman 1974). Its volume is a third of the sum over faces of area times distance from

@@ -37,7 +37,7 @@ def pose(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,  # noqa: ARG001 - part of the `Compare` signature
 ) -> NDArray[np.float64]:
-    """1 - N-MPJPE, the mean error over keypoints in coordinates relative to the image (KαLOS §14, Eq. 30, 31).
+    """Compute 1 - N-MPJPE, the mean error of keypoints in relative coordinates (KαLOS §14, Eq. 30, 31).
 
     The mean runs over the keypoints that either rater has labelled. A keypoint labelled by both contributes its
     distance, in coordinates relative to the width and height of its image, divided by sqrt(2). A keypoint labelled by

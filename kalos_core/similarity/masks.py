@@ -27,7 +27,7 @@ def mask_iou(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Intersection over union of masks, in pixels of the image's own grid (KαLOS §3.3).
+    """Compute the intersection over union of masks, in pixels of the image's own grid (KαLOS §3.3).
 
     Equal to `pycocotools.mask.iou`. Masks on canvases of different sizes, which only calibration compares, are aligned
     at their top left corners: the smaller canvas is padded. Pixels are only counted for pairs whose upper bound

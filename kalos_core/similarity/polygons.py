@@ -28,7 +28,7 @@ def polygon_iou(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Intersection over union of exact polygon areas (KαLOS §3.3).
+    """Compute the intersection over union of exact polygon areas (KαLOS §3.3).
 
     Only pairs whose upper bound (`iou_bound`) reaches the floor are intersected.
 
@@ -73,7 +73,7 @@ def polygon_giou(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Generalized IoU of polygons, brought to [0, 1] (KαLOS §3.3; Rezatofighi et al. 2019).
+    """Compute the generalized IoU of polygons, scaled to [0, 1] (KαLOS §3.3; Rezatofighi et al. 2019).
 
     Let C be the convex hull of both. GIoU is the IoU minus the fraction of C that neither polygon covers; the
     similarity is (1 + GIoU) / 2. Only a convex polygon has similarity 1 to itself, as the hull of a concave polygon is

@@ -28,7 +28,7 @@ def volume_iou(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Intersection over union of volumes (KαLOS Eq. 28), exact within a scan.
+    """Compute the intersection over union of volumes (KαLOS Eq. 28), exact within a scan.
 
     Intersection and union are sums of polygon areas over slices; the size of a voxel cancels. The result is exact,
     whereas the paper counts voxels of a grid. Annotations of two scans, which only calibration compares, have no common
