@@ -329,6 +329,22 @@ def check_text(value: object, name: str) -> str:
     )
 
 
+def check_name(value: object, name: str) -> str:
+    """Return an argument that is a name; raise an error for any other type.
+
+    Examples
+    --------
+    >>> check_name("first", "run key")
+    'first'
+    >>> check_name(5, "run key")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: run key: expected a name, got 5
+    """
+    if not isinstance(value, str):
+        raise InputError(f"{name}: expected a name, got {repr_of(value)}")
+    return value
+
+
 def check_writable(names: Iterable[object], what: str) -> None:
     r"""Check that UTF-8 can hold the texts among some names; tables and files take no others.
 

@@ -22,11 +22,15 @@ from xml.etree import ElementTree
 import msgspec
 import psutil
 
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, repr_of
 from kalos_core.limits import check_pixels, check_unpacked, most_unpacked
 
 if TYPE_CHECKING:
     from PIL import Image
+
+
+LONGEST_NAME = 255
+"""Bytes of a name that usual file systems hold."""
 
 
 def as_path(value: object, argument: str, expected: str = "a path") -> Path:
@@ -42,7 +46,10 @@ def as_path(value: object, argument: str, expected: str = "a path") -> Path:
     """
     if not isinstance(value, (str, os.PathLike)):
         raise InputError(f"{argument}: expected {expected}, got {type(value).__name__}")
-    return Path(os.fsdecode(value))
+    path = Path(os.fsdecode(value))
+    if any(len(part.encode(errors="replace")) > LONGEST_NAME for part in path.parts):
+        raise InputError(f"{argument}: expected names of at most {LONGEST_NAME} bytes, got {repr_of(str(path))}")
+    return path
 
 
 @contextmanager

@@ -21,10 +21,11 @@ import fiftyone.core.session.events as fose
 import fiftyone.core.view as fov
 import gridfs
 from bson import CodecOptions, ObjectId
+from fiftyone.core.collections import SampleCollection
 from fiftyone.core.odm.runs import RunDocument as RunDocument
 from fiftyone.operators.executor import ExecutionResult
 
-from kalos_core.errors import KalosWarning
+from kalos_core.errors import InputError, KalosWarning, repr_of
 from kalos_core.extras import EXTRAS, pip_command
 
 OLDEST, BEFORE = re.findall(r"[0-9.]+", EXTRAS["app"][0])
@@ -59,6 +60,8 @@ check_version()
 
 def root_of(samples: Any) -> Any:
     """Return the data set of a view; a data set is returned as it is."""
+    if not isinstance(samples, SampleCollection):
+        raise InputError(f"samples: expected a FiftyOne dataset or view, got {repr_of(samples)}")
     return samples._root_dataset
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, listed, repr_of, text_of
-from kalos_core.files import open_image
+from kalos_core.files import as_path, open_image
 from kalos_core.limits import limit
 
 LONGEST_NAME = 255
@@ -331,7 +331,7 @@ def _grouped(entries: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 def _folders(labels: Any, images: Any) -> list[Path]:
     if images is not None:
-        folder = Path(images)
+        folder = as_path(images, "images", "a folder")
         if not os.path.isdir(folder):
             raise InputError(f"images: expected a folder, got {folder}")
         return [folder]

@@ -11,6 +11,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from benchmarks.reliability import Tried
+from tests import fiftyone_environment  # before FiftyOne is imported
+
+from tests.fuzz.bridge import BRIDGE, COMMAND_LINE, SCENES  # isort: skip
 from tests.fuzz.calls import CALLS
 from tests.fuzz.files import READERS
 from tests.fuzz.harness import search
@@ -28,6 +31,7 @@ def main() -> int:
     parser.add_argument("--memory", type=float, default=6, help="GB that a call may need")
     parser.add_argument("--results", type=Path, help="also note what held in this folder (see benchmarks.reliability)")
     options = parser.parse_args()
+    SCENES[0].get()  # starts the database, which has no limit
     resource.setrlimit(resource.RLIMIT_AS, (int(options.memory * 1e9),) * 2)
     end, seed, tried, findings = time.monotonic() + 60 * options.minutes, options.seed, Counter[str](), set[str]()
     os.chdir(mkdtemp())  # some of them write
@@ -41,7 +45,12 @@ def main() -> int:
                         findings.add(f"{name}: {place}")
                         print(ascii(f"{name}: {place}: {shown}"), flush=True)
         seed += 1
-    parts = ("odd calls", "functions, classes and methods", CALLS), ("broken files", "formats", READERS)
+    parts = (
+        ("odd calls", "functions, classes and methods", CALLS),
+        ("odd calls of the bridge", "functions", BRIDGE),
+        ("odd command lines", "command", COMMAND_LINE),
+        ("broken files", "formats", READERS),
+    )
     for what, of, names in parts:
         count, there = sum(tried[name] for name in names), sum(name in tried for name in names)
         wrong = sum(finding.startswith(tuple(f"{name}: " for name in names)) for finding in findings)
@@ -52,6 +61,7 @@ def main() -> int:
             about = f"{there} {of}" + (f", {exempt} of them building blocks" if exempt else "")
             Tried(what, about, count, count - wrong, repeat).note(options.results)
     print(f"next seed {seed}")
+    fiftyone_environment.tear_down()
     return bool(findings)
 
 

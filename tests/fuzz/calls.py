@@ -21,7 +21,7 @@ from kalos_core.arguments import MADE_BY_MANY
 from tests.fuzz import values as v
 
 NOT_FOUND_HERE = ("kalos_core.cli", "kalos_core.fiftyone")
-"""Packages with their own fuzzers: flags are text, and the bridge needs a database."""
+"""Packages that `tests.fuzz.bridge` calls: flags are text, and the bridge needs a database."""
 
 NOT_CALLED = {
     "InputError": "an error",

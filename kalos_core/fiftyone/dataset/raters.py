@@ -16,6 +16,7 @@ from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.document import RaterRecord, read_info, update_info
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
+from kalos_core.options import checked
 
 SYNTHETIC = "kalos_synthetic"
 """Key in the info of a label field with generated labels; its rater was assigned wherever the field is present."""
@@ -85,6 +86,7 @@ class LabelSource:
         return self.path[len(self.field) + 1 :]
 
 
+@checked
 def label_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
     """Return the fields of a collection that hold labels of a family, with the paths of these labels.
 
@@ -101,6 +103,7 @@ def label_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
     >>> dataset.delete()
     """
     found = {}
+    root_of(samples)  # refuses anything else
     for name, field in samples.get_field_schema(ftype=fo.EmbeddedDocumentField).items():
         labels = family.types.get(field.document_type)
         about = field.info or {}
@@ -110,6 +113,7 @@ def label_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
     return found
 
 
+@checked
 def rater_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
     """Return the label field of each stored rater by name; missing fields are left out.
 
@@ -122,6 +126,7 @@ def rater_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
 
 def marked_fields(samples: Any, mark: str) -> list[str]:
     """Return the fields whose info has the key `SYNTHETIC`, `ESTIMATED` or `DECIDED`."""
+    root_of(samples)  # refuses anything else
     schema = samples.get_field_schema(ftype=fo.EmbeddedDocumentField)
     return [name for name, field in schema.items() if mark in (field.info or {})]
 

@@ -10,7 +10,7 @@ from typing import Any
 from bson import ObjectId
 
 from kalos_core.decisions import Decision
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, check_iterable, check_name, listed
 from kalos_core.fiftyone.dataset.database import collection, journaled, now, reload_samples
 from kalos_core.fiftyone.deciding.kinds import SPLIT, DecidableRun, decidable_runs, deciding_of, load_decidable
 from kalos_core.fiftyone.deciding.units import MatchedUnits
@@ -135,7 +135,8 @@ def _content(decision: Decision) -> tuple[Any, ...]:
 
 
 def _given(labels: Sequence[str]) -> tuple[str, ...]:
-    return (labels,) if isinstance(labels, str) else tuple(labels)
+    given = [labels] if isinstance(labels, str) else check_iterable(labels, "labels", "ids of labels")
+    return tuple(check_name(label, "labels") for label in given)
 
 
 Made = Callable[[Decision | None], Decision | None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import fiftyone as fo
 
 from kalos_core.decisions.objects import against_in
-from kalos_core.errors import InputError, KalosError
+from kalos_core.errors import InputError, KalosError, check_text
 from kalos_core.fiftyone.dataset.database import check_server, collection, journaled, reload_samples, server, with_tag
 from kalos_core.fiftyone.dataset.document import read_info, refresh, update_info
 from kalos_core.fiftyone.dataset.expressions import files_of
@@ -105,7 +105,7 @@ def tag_disputes(samples: Any, key: str, tag: str, *, open_only: bool = True) ->
     open_only : bool
         Whether to tag only open units, which are neither decided nor waiting for the guideline.
     """
-    if not tag.strip():
+    if not check_text(tag, "tag").strip():
         raise InputError(f"tag: expected a text, got {tag!r}")
     run = load_decidable(samples, key)
     names, paths = run.names, deciding_of(samples, run).paths

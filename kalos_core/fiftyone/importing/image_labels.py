@@ -26,6 +26,7 @@ from kalos_core.fiftyone.dataset.raters import (
 from kalos_core.fiftyone.dataset.samples import every_sample
 from kalos_core.fiftyone.importing.life import Given, Loaded, find_dataset, known_images, loading
 from kalos_core.fiftyone.runs.arranging import arrange_app
+from kalos_core.files import as_path
 from kalos_core.nominal import LabelTable
 from kalos_core.readers import read_long_labels
 
@@ -124,7 +125,7 @@ def load_label_table(
     if target is None:
         raise InputError(f"dataset: expected one that exists, got {dataset!r}")
     if not isinstance(table, LabelTable):
-        source = "table" if hasattr(table, "columns") else os.path.basename(os.fsdecode(table))
+        source = "table" if hasattr(table, "columns") else as_path(table, "table").name
         labels = read_long_labels(table, **options)
     elif options:
         raise InputError(f"options: expected none for a table that was already read, got {listed(options)}")

@@ -32,7 +32,7 @@ from kalos_core.fiftyone.importing.life import Given, Load, Loaded, known_images
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.arranging import arrange_app
 from kalos_core.fiftyone.runs.progress import Progress, Report
-from kalos_core.files import reason
+from kalos_core.files import as_path, reason
 from kalos_core.readers import read_labels
 from kalos_core.readers.formats import find_reader, options_of
 from kalos_core.readers.images import ImageFiles, KnownImages, Placement, place_images
@@ -171,7 +171,8 @@ def load_raters(
             "are not kept in FiftyOne: there an object such a rater did not annotate counts as missed"
         )
     kind = choose_label_type(annotations, label_type)
-    files, grey = ImageFiles(labels, images, outside_images), None if canvas is None else Path(canvas).resolve()
+    files = ImageFiles(labels, images, outside_images)
+    grey = None if canvas is None else as_path(canvas, "canvas").resolve()
     with Report(progress) as report:
         own = Report(report.part(0.0, LOADED if analyse else 1.0))
         loaded = _load(annotations, source, kind, dataset, files, grey, persistent, own)
@@ -254,7 +255,7 @@ def preview_raters(
 
 def _read_quietly(labels: Any, images: Any, reading: dict[str, Any]) -> Annotations:
     """Read a file of labels without warnings, which are given when it is loaded."""
-    about = Path(labels).stat()
+    about = as_path(labels, "labels").stat()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)
         given = {**reading, "images": None if images is None else str(images)}
@@ -283,7 +284,7 @@ def _read(
 
 def _source(labels: Any) -> str:
     """Return the name of the source of labels, for messages."""
-    return "annotations" if isinstance(labels, (Annotations, Mapping)) else Path(labels).name
+    return "annotations" if isinstance(labels, (Annotations, Mapping)) else as_path(labels, "labels").name
 
 
 def _analyse(dataset: Any, report: Report) -> Analysis | None:

@@ -11,7 +11,7 @@ from kalos_core.display import RATER_COLOURS, rater_colour
 from kalos_core.fiftyone.dataset.database import keep, server
 from kalos_core.fiftyone.dataset.document import own_runs, refresh
 from kalos_core.fiftyone.dataset.raters import IMAGE_LABELS, MASKS, OBJECTS, rater_fields
-from kalos_core.fiftyone.internals import add_to_sidebar
+from kalos_core.fiftyone.internals import add_to_sidebar, root_of
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.keys import RunNames
 
@@ -45,6 +45,7 @@ def arrange_app(dataset: Any) -> None:
     True
     >>> dataset.delete()
     """
+    dataset = root_of(dataset)
     with explained(dataset, "the labels are there, but the App settings were not changed"):
         refresh(dataset)
         known = server()

@@ -10,7 +10,7 @@ from typing import Any, Literal, overload
 
 from fiftyone import ViewField as F
 
-from kalos_core.errors import InputError, check_text, listed, lookup
+from kalos_core.errors import InputError, check_name, check_text, listed, lookup
 from kalos_core.fiftyone.dataset.database import edited_since
 from kalos_core.fiftyone.dataset.document import StoredRun, own_runs, set_config
 from kalos_core.fiftyone.dataset.formats import written_by
@@ -22,6 +22,7 @@ from kalos_core.fiftyone.runs.life import is_listed
 from kalos_core.fiftyone.runs.records import details_from, restored
 from kalos_core.fiftyone.runs.table import KINDS, Arrays, Changes, Part, Parts, Run
 from kalos_core.fiftyone.runs.upkeep import move_of, remove_run, rename_runs, settle
+from kalos_core.options import checked
 
 KindNames = str | Sequence[str] | None
 """One or several kinds of runs; None: any."""
@@ -83,6 +84,7 @@ def find_analysis(samples: Any, key: str) -> Analysis:
     InputError
         If there is none.
     """
+    check_name(key, "analysis")
     found = list_analyses(samples)
     of_runs = (analysis for analysis in found if key in {run.key for run in analysis.runs.values()})
     analysis = next((analysis for analysis in found if analysis.key == key), None) or next(of_runs, None)
@@ -227,6 +229,7 @@ def describe_run(samples: Any, run_key: str, *, note: str | None = None, status:
         set_config(root_of(samples), [find_run(samples, run_key)], **said)
 
 
+@checked
 def figures_of(run: AnyRun, **options: Any) -> Mapping[str, Part]:
     """Return the figures of a run that was loaded with its details: title, plotly figure and note by name."""
     return Parts(import_module(KINDS[run.kind].figures).figures(run, **options))
@@ -263,6 +266,7 @@ def find_run(samples: Any, run_key: str, kind: KindNames = None) -> StoredRun:
     InputError
         If there is no such run, or it cannot be read.
     """
+    check_name(run_key, "run key")
     every = _listed(samples)
     there = {key: run for key, run in every.items() if kind is None or run.kind in _names(kind)}
     found = run_key
@@ -281,10 +285,14 @@ def find_run(samples: Any, run_key: str, kind: KindNames = None) -> StoredRun:
 
 
 def _names(kind: str | Sequence[str]) -> Sequence[str]:
-    return [kind] if isinstance(kind, str) else kind
+    names = [kind] if isinstance(kind, str) else kind
+    for name in names:
+        lookup(KINDS, name, "kind")
+    return names
 
 
 def _runs_under(samples: Any, key: str) -> list[AnyRun]:
     """Return the run with a key and the runs made for the analysis of that key, with its leading run last."""
+    check_name(key, "run key")
     found = [run for run in list_runs(samples, info=True) if key in (run.analysis, run.key)]
     return found or [load_metrics(samples, key)]

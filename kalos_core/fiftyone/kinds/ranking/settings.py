@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from kalos_core.errors import InputError, listed, repr_of
+from kalos_core.errors import InputError, check_name, listed, repr_of
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.nominal.build import Repeats
 from kalos_core.nominal.grouping import Grouping, Teams
@@ -28,7 +28,8 @@ def name_systems(systems: Any, name: str = "systems") -> dict[str, Any]:
     """
     if isinstance(systems, str) or not isinstance(systems, (Mapping, Sequence)):
         raise InputError(f"{name}: expected fields, or names with their fields or scores, got {repr_of(systems)}")
-    named: dict[str, Any] = dict(systems) if isinstance(systems, Mapping) else {of: of for of in systems}
+    fields = systems if isinstance(systems, Mapping) else {check_name(of, name): of for of in systems}
+    named: dict[str, Any] = dict(fields)
     wrong = [of for of, source in named.items() if not isinstance(source, (str, Mapping))]
     if wrong:
         raise InputError(f"{name}: expected a field or a mapping of images to scores for {listed(map(repr, wrong))}")
