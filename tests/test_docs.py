@@ -132,7 +132,7 @@ QUESTIONS = {
     "in CI": "guides/ci.md",
     "without FiftyOne": "install.md",
     "one machine": "distributed.md",
-    "cite": "index.md",
+    "cite": "citing.md",
 }
 """Words of a question on the first page, and the page that answers it."""
 
@@ -155,8 +155,7 @@ def linked(page):
 @pytest.mark.parametrize(("words", "page"), QUESTIONS.items(), ids=QUESTIONS)
 def test_the_first_page_answers_questions_of_newcomers(words, page):
     lines = [line for line in (DOCS / "index.md").read_text(encoding="utf-8").splitlines() if words in line]
-    assert lines, words
-    assert page == "index.md" or any(f"({page})" in line for line in lines)
+    assert any(f"({page})" in line for line in lines)
 
 
 def test_the_navigation_lists_every_page_once():
