@@ -26,7 +26,7 @@ OnInvalid = Annotated[
     Literal["raise", "skip"],
     Option(
         "Annotations that cannot be used",
-        "What happens to annotations whose shape cannot be used.",
+        "Treatment of annotations whose shape cannot be used.",
         choices={"raise": "an error that names them", "skip": "they are left out with a warning and counted"},
     ),
 ]

@@ -1,8 +1,8 @@
 """The command line `kalos-core`: the library's functions on files.
 
-A group of commands is a module with a tuple ``COMMANDS``, named in `GROUPS`. A command calls functions of the library
-and makes an `Answer` of what they return; its options are their arguments (`options_of`), so that names, defaults and
-help are those of the functions. `docs/command-line.md` describes what is written.
+A group of commands is a module with a tuple ``COMMANDS``, listed in `GROUPS`. A command calls functions of the library
+and converts their results to an `Answer`. Its options are the arguments of these functions (`options_of`), with the
+same names, defaults and help. `docs/command-line.md` describes the output.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from kalos_core.cli import image_labels, masks, objects, ranks, reports, synthet
 from kalos_core.cli.commands import Command, run
 
 GROUPS = (objects, reports, image_labels, masks, ranks, synthetic)
-"""The modules with commands, in the order of the help."""
+"""Modules with commands, in the order of the help."""
 
 COMMANDS: tuple[Command, ...] = tuple(command for group in GROUPS for command in group.COMMANDS)
 """All commands."""
@@ -25,13 +25,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        Those of the process unless given.
+        By default those of the process.
 
     Returns
     -------
     int
-        0; 1 where a check failed (``--fail-under`` and the like); 2, with a message on standard error, where the input
-        or an option cannot be used; 130 where it was interrupted.
+        0; 1 if a check failed (``--fail-under`` and the like); 2, with a message on standard error, if the input or an
+        option is invalid; 130 if interrupted.
 
     Examples
     --------

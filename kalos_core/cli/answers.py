@@ -1,4 +1,4 @@
-"""What a command answers, and how it is shown and written: text, Markdown, JSON, and CSV tables."""
+"""The answer of a command and its output formats: text, Markdown, JSON, and CSV tables."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN_ROWS = 12
-"""Rows of a table on the terminal and in a summary, unless `--top` says otherwise."""
+"""Number of rows of a table on the terminal and in a summary; `--top` overrides it."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """The order of the rows of a table.
+    """The sort order of the rows of a table.
 
     Parameters
     ----------
     by : str
-        The column that decides; "" for the table's own order.
+        Column to sort by; "" for the table's own order.
     largest_first : bool
-        Else the smallest value is first.
+        Whether to sort in descending order.
     least_images : int
-        Rows on fewer images come last, as chance decides their values.
+        Rows on fewer images come last, as their values are due to chance.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Order:
     least_images: int = 0
 
     def sorted(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The table in this order."""
+        """Return the table in this order."""
         if not self.by:
             return table
         ordered = table.sort_values(self.by, ascending=not self.largest_first, kind="stable")
@@ -64,7 +64,7 @@ class Order:
         return ordered if few is None else ordered.iloc[few.argsort(kind="stable")]
 
     def said(self, table: pd.DataFrame) -> str:
-        """What the heading of the table says of it."""
+        """Describe the order for the heading of the table."""
         if not self.by or len(table) < 2:
             return ""
         few = self._few(table)
@@ -81,48 +81,48 @@ class Order:
 
 @dataclass(frozen=True)
 class Rows:
-    """Which rows of tables are shown, and in which order.
+    """The number and order of the rows of tables that are shown.
 
     Parameters
     ----------
     order : Order
-        That of tables which have its column; else each has its usual one.
+        Order of tables that have its column; other tables keep their usual order.
     top : int
-        How many are shown; 0 for all.
+        Number of rows shown; 0 for all.
     """
 
     order: Order = Order()
     top: int = SHOWN_ROWS
 
     def order_of(self, table: pd.DataFrame, usual: Order) -> Order:
-        """The order of a table."""
+        """Return the order of a table."""
         return self.order if self.order.by in table.columns else usual
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a command found.
+    """The results of a command.
 
     Parameters
     ----------
     text : str
-        What stands first on the terminal.
+        Text at the top of the terminal output.
     results : mapping of str to object
-        Numbers and words about the whole, for JSON: numbers, text, arrays, lists and mappings of them.
+        Results for the whole input, for JSON: numbers, text, arrays, lists and mappings of them.
     tables : mapping of str to DataFrame
-        Name of a CSV file, without its ending, -> what stands in it.
+        Name of a CSV file, without its extension, -> its content.
     shown : mapping of str to Order
-        The tables that the terminal and a summary show the beginning of -> the order that puts first what matters.
+        Name of a table whose first rows are shown on the terminal and in a summary -> its order.
     score : float, optional
-        What ``--fail-under`` looks at.
+        Value that ``--fail-under`` checks.
     files : mapping of str to callable
-        Name of a further file of the folder -> what writes it to a path.
+        Name of a further file of the folder -> function that writes it to a path.
     failed : tuple of str
-        Why a check of the command's own failed, a sentence each.
+        Reasons why the command's own checks failed, one sentence each.
     printed : mapping of str to str
-        Name of an option that was given as ``-`` -> what stands on standard output for it.
+        Name of an option that was given as ``-`` -> its text for standard output.
     summary : str
-        Markdown that stands for the text and the tables in a summary.
+        Markdown that replaces the text and the tables in a summary.
 
     Examples
     --------
@@ -151,11 +151,11 @@ class Answer:
     summary: str = ""
 
     def as_text(self, rows: Rows = Rows()) -> str:
-        """For a terminal: the text and the first rows of the tables to be shown."""
+        """Return the terminal output: the text and the first rows of the shown tables."""
         return visible("\n\n".join([self.text, *(self._section(name, rows, _as_text) for name in self.shown)]))
 
     def as_markdown(self, title: str, rows: Rows = Rows(), failed: Sequence[str] = ()) -> str:
-        r"""For a pull request: a heading, which checks failed, the text, and the first rows of the tables.
+        r"""Return Markdown for a pull request: heading, failed checks, text, and the first rows of the shown tables.
 
         Examples
         --------
@@ -176,7 +176,7 @@ class Answer:
         return "\n\n".join(parts) + "\n"
 
     def _section(self, name: str, rows: Rows, write: Callable[[pd.DataFrame], str], mark: str = "") -> str:
-        """A table under its name and order; it says how many rows are left out."""
+        """Return a table with a heading for its name and order, and the number of rows left out."""
         table, end = self.tables[name], "\n" if mark else ""
         order = rows.order_of(table, self.shown[name])
         shown = order.sorted(table)
@@ -186,18 +186,18 @@ class Answer:
         return f"{mark}{name}{order.said(table)}\n{end}{write(shown)}{more}"
 
     def as_record(self) -> dict[str, Any]:
-        """For JSON: everything, what is undefined as None, as `strict` says."""
+        """Return all results and tables for JSON, with undefined values as None (see `strict`)."""
         tables = {name: [strict(row) for row in table.to_dict("records")] for name, table in self.tables.items()}
         return {"results": strict(self.results), "tables": tables}
 
 
 def numbers_of(found: object, *names: str) -> dict[str, Any]:
-    """Numbers and words about the whole by their names in a result, for `Answer.results`."""
+    """Return attributes of a result by name, for `Answer.results`."""
     return {name: getattr(found, name) for name in names}
 
 
 def _cells(table: pd.DataFrame, text: Callable[[str], str]) -> pd.DataFrame:
-    """A table whose texts are safe for where they go."""
+    """Return a table with all texts escaped by a function."""
     return table.rename(columns=text).map(lambda cell: text(cell) if isinstance(cell, str) else cell)
 
 
@@ -227,7 +227,7 @@ def _prose(text: str) -> str:
 
 
 def as_json(record: Mapping[str, Any], ascii: bool = False) -> str:
-    r"""Strict JSON, with a line break at the end; for a stream of any encoding with ASCII only.
+    r"""Return strict JSON with a line break at the end; with `ascii`, for a stream of any encoding.
 
     Examples
     --------
@@ -253,7 +253,7 @@ def _reported(path: Path, what: str) -> Iterator[None]:
 def write_folder(folder: Path, record: str, answer: Answer) -> None:
     """Write ``results.json``, a CSV file for each table, and further files: all of them or none.
 
-    Files of the same names are replaced; others in the folder stay.
+    Files of the same names are replaced; other files in the folder are kept.
 
     Raises
     ------
@@ -290,7 +290,7 @@ def write_folder(folder: Path, record: str, answer: Answer) -> None:
 
 @contextmanager
 def progress_bar(wanted: bool) -> Iterator[Callable[[float, str], None] | None]:
-    """A bar on standard error for functions that take ``progress(share, label)``; None unless it is wanted."""
+    """Show a progress bar on standard error and yield its ``progress(share, label)``; yield None unless wanted."""
     if not wanted:
         yield None
         return

@@ -1,4 +1,4 @@
-"""A command of the command line, and running one: arguments in, answer out, as text, JSON and tables."""
+"""Commands of the command line, and the code that runs them and writes their answers."""
 
 from __future__ import annotations
 
@@ -24,49 +24,50 @@ from kalos_core.results import strict
 from kalos_core.text import visible
 
 FAILED, UNUSABLE, INTERRUPTED, CLOSED = 1, 2, 130, 141
-"""Exit codes: a check failed; the input, or an option, cannot be used; Ctrl-C; nobody reads standard error any more."""
+"""Exit codes: a check failed; the input or an option is invalid; Ctrl-C; standard error was closed."""
 
 SHELLS = ("bash", "zsh", "fish")
-"""Shells that a completion is made for."""
+"""Shells with completion."""
 
 CONFIG = Flag("config", str, "YAML file with options, named as here, with underscores (on_invalid).", path="file")
 
 
 class Parser(argparse.ArgumentParser):
-    """One whose errors are two lines: what is wrong, and where help is."""
+    """A parser whose errors are two lines: the problem, and a pointer to the help."""
 
     def error(self, message: str) -> Any:
-        """End with what is wrong."""
-        self.exit(UNUSABLE, f"{self.prog}: {message}\n{self.prog} --help lists what there is\n")
+        """Exit with an error message."""
+        self.exit(UNUSABLE, f"{self.prog}: {message}\n{self.prog} --help lists commands and options\n")
 
 
 SCHEMA_VERSION = 1
-"""Of the JSON of every command (`results.schema.json`); it grows when a field goes or changes its meaning."""
+"""Version of the JSON of all commands (`results.schema.json`), increased when a field is removed or changes its
+meaning."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """One command.
+    """A command of the command line.
 
     Parameters
     ----------
     name : str
     help : str
-        What it answers, as one line.
+        Description in one line.
     run : callable
-        From what was given to what was found.
+        Function from the given options to an answer.
     inputs : tuple of (str, str)
-        Names of its paths and what they are.
+        Name and description of each path.
     options : tuple of Flag
-        Of the functions it calls; two of one name are one that takes the values of both.
+        Options of the functions it calls; options of the same name are merged and take the values of both.
     score : str
-        What ``--fail-under`` looks at; without it there is no such option.
+        Name of the value that ``--fail-under`` checks; without it, the option does not exist.
     out : Path, optional
-        Where ``--out`` is unless given.
+        Default of ``--out``.
     example : str
-        Its arguments in the example of the help; by default its inputs.
+        Arguments in the example of the help; by default its inputs.
     tables : tuple of str
-        Its tables, for ``--csv``.
+        Names of the tables, for ``--csv``.
     """
 
     name: str
@@ -81,7 +82,7 @@ class Command:
 
     @property
     def all_options(self) -> tuple[Flag, ...]:
-        """Its own and those of every command, each once."""
+        """Options of this command and of every command, without duplicates."""
         return joined((*self.options, *self._output, *self._checks))
 
     @property
@@ -93,20 +94,20 @@ class Command:
     def _output(self) -> tuple[Flag, ...]:
         stream = f"; {STREAM} for standard output, in place of the text."
         found = [
-            Flag("json", str, f"File for everything that was found, as JSON{stream}", path="new"),
-            Flag("summary", str, f"File for what is shown, as Markdown for a pull request{stream}", path="new"),
-            Flag("out", str, "Folder for the JSON document, and one CSV file a table.", self.out, path="new folder"),
+            Flag("json", str, f"File for all results, as JSON{stream}", path="new"),
+            Flag("summary", str, f"File for the text output, as Markdown for a pull request{stream}", path="new"),
+            Flag("out", str, "Folder for the JSON document and one CSV file per table.", self.out, path="new folder"),
         ]
         if self.tables:
             choices = dict.fromkeys(self.tables, "")
-            text = "Write this table as CSV to standard output, whole, in place of the text."
+            text = "Write this table as CSV, with all rows, to standard output, in place of the text."
             found.append(Flag("csv", Literal[self.tables], text, choices=choices))
             found += [
-                Flag("sort", str, "Column by which the tables that are shown are sorted, smallest first."),
-                Flag("reverse", bool, "Largest first, with --sort."),
-                Flag("top", int, "Rows of each table that are shown; 0 for all.", Rows().top),
+                Flag("sort", str, "Column by which to sort the tables that are shown, smallest first."),
+                Flag("reverse", bool, "With --sort, largest first."),
+                Flag("top", int, "Number of rows of each table to show; 0 for all.", Rows().top),
             ]
-        found.append(Flag("progress", bool, "Show a bar on standard error; by default if that is a terminal."))
+        found.append(Flag("progress", bool, "Show a progress bar on standard error; by default if it is a terminal."))
         return tuple(replace(option, group=OUTPUT) for option in found)
 
     @property
@@ -116,12 +117,12 @@ class Command:
 
     @property
     def example_line(self) -> str:
-        """The example of the help, as it is typed."""
+        """Example of the help, as typed."""
         usual = " ".join(f"{name}.json" if name != "folder" else "shards/" for name, _ in self.inputs)
         return f"kalos-core {self.name} {self.example or usual}"
 
     def add_to(self, commands: argparse._SubParsersAction[Parser], *, completing: bool = False) -> None:
-        """Make it known to a parser; one that is for the completion of a shell lists all choices."""
+        """Add the command to a parser; a parser for shell completion lists all choices."""
         usage = " ".join(["kalos-core", self.name, *(name.upper() for name, _ in self.inputs), "[options]"])
         parser = commands.add_parser(
             self.name,
@@ -140,19 +141,19 @@ class Command:
         formats = list(dict.fromkeys(self.formats))
         add_options(parser, [replace(CONFIG, group=INPUT), *options], set(formats), completing=completing)
         if formats:
-            text = f"Explain the options for input in one format, and end: {', '.join(formats)}."
+            text = f"Explain the options for one input format and exit: {', '.join(formats)}."
             parser.add_argument(
                 "--help-format", action=FormatHelp, options=options, choices=formats, metavar="FORMAT", help=text
             )
         parser.set_defaults(run_command=self)
 
     def given_in(self, arguments: argparse.Namespace) -> dict[str, Any]:
-        """The values of all options; those of the command line before those of the configuration file.
+        """Return the values of all options; the command line overrides the configuration file.
 
         Raises
         ------
         InputError
-            For a configuration file that cannot be used, or a value of another type or out of range.
+            For an invalid configuration file, or a value of the wrong type or out of range.
         """
         there, options = vars(arguments), self.all_options
         config = read_config(Path(CONFIG.read(there["config"], CONFIG.flag)), options) if "config" in there else {}
@@ -164,7 +165,7 @@ class Command:
 
 
 def run_command(command: Command, arguments: argparse.Namespace) -> int:
-    """Run a command, show and write what it found.
+    """Run a command, then show and write its answer.
 
     Returns
     -------
@@ -212,7 +213,7 @@ def run_command(command: Command, arguments: argparse.Namespace) -> int:
 
 
 def _show_assumed(given: Given, warned: Sequence[str]) -> None:
-    """What readers guessed or assumed and nobody was warned of, a line each, on standard error."""
+    """Print assumptions of readers that were not in a warning to standard error, one line each."""
     for path, account in given.read.items():
         for note in account["notes"]:
             if any(note in text for text in warned):
@@ -221,7 +222,7 @@ def _show_assumed(given: Given, warned: Sequence[str]) -> None:
 
 
 def _below(command: Command, answer: Answer, least: float | None) -> Iterator[str]:
-    """Why the score is not good enough."""
+    """Yield the reason why the score fails the check, if it does."""
     score = answer.score
     is_undefined = score is None or math.isnan(score)
     if least is None and score is not None and is_undefined:
@@ -232,7 +233,7 @@ def _below(command: Command, answer: Answer, least: float | None) -> Iterator[st
 
 @contextmanager
 def _messages(said: Callable[[str], str]) -> Iterator[list[str]]:
-    """What the library warns of goes to standard error, one line each, and into a list, as `said`."""
+    """Print warnings of the library, converted by `said`, to standard error, and yield the list of them."""
     found: list[str] = []
     with warnings.catch_warnings():
         usual = warnings.showwarning
@@ -257,16 +258,16 @@ def _messages(said: Callable[[str], str]) -> Iterator[list[str]]:
 
 
 def parser_of(commands: Sequence[Command], *, completing: bool = False) -> argparse.ArgumentParser:
-    """The parser of all commands; one for the completion of a shell knows all choices and hides nothing."""
+    """Return the parser of all commands; for shell completion, it has all choices and hides nothing."""
     parser = Parser(
         "kalos-core",
-        description="How far raters agree, and where not.",
+        description="How far raters agree, and where they disagree.",
         epilog=f"kalos-core COMMAND --help explains a command.\n\n{EXIT_CODES}",
         formatter_class=Formatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=__version__)
-    shells = f"Print the completion of a shell, and end: {', '.join(SHELLS)}. It needs the package shtab."
+    shells = f"Print the completion script of a shell and exit: {', '.join(SHELLS)}. Requires the package shtab."
     parser.add_argument("--completion", choices=SHELLS, metavar="SHELL", help=shells)
     names = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in commands:
@@ -275,12 +276,12 @@ def parser_of(commands: Sequence[Command], *, completing: bool = False) -> argpa
 
 
 def completion_of(commands: Sequence[Command], shell: str) -> str:
-    """The script that completes commands, options, choices and files in a shell.
+    """Return the script that completes commands, options, choices and files in a shell.
 
     Raises
     ------
     InputError
-        Where the package that writes it is not installed.
+        If shtab is not installed.
     """
     shtab = optional("shtab", "completion", "--completion")
     script: str = shtab.complete(parser_of(commands, completing=True), shell)
@@ -294,12 +295,12 @@ def run(commands: Sequence[Command], arguments: Sequence[str] | None = None) -> 
     ----------
     commands : sequence of Command
     arguments : sequence of str, optional
-        Those of the process unless given.
+        By default those of the process.
 
     Returns
     -------
     int
-        The exit code: 0, `FAILED`, `UNUSABLE` with a message on standard error, or `INTERRUPTED`.
+        Exit code: 0, `FAILED`, `UNUSABLE` with a message on standard error, `INTERRUPTED`, or `CLOSED`.
     """
     prepare_output()
     known: Sequence[Flag] = ()
@@ -329,7 +330,7 @@ def run(commands: Sequence[Command], arguments: Sequence[str] | None = None) -> 
 
 
 def _unrecognized(strange: Sequence[str], command: Command) -> str:
-    """Which arguments there are not, with the option that is nearest to the first."""
+    """Return a message about unknown arguments, with the option closest to the first one."""
     near = difflib.get_close_matches(strange[0], [option.flag for option in command.all_options], 1)
     hint = f"did you mean {near[0]}? " if near else ""
     return f"unrecognized arguments: {' '.join(strange)}; {hint}kalos-core {command.name} --help lists all options"

@@ -1,4 +1,4 @@
-"""How the command line explains itself: help in groups, and messages that name what people type."""
+"""Help of the command line in groups, and messages that name options as typed."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from kalos_core.cli.options import GROUPS, INPUT, Flag, parts_of
 from kalos_core.errors import listed
 
 WIDTH = 100
-"""Letters of a line of help, where the terminal has as many."""
+"""Maximum width of a line of help, in characters."""
 
 LONG = 40
-"""Letters of choices that no longer stand beside their option."""
+"""Maximum number of characters of choices shown next to their option."""
 
 COUNTED = {int: "N", float: "X", str: "TEXT", bool: "YES"}
-"""What stands for a value, by its type."""
+"""Placeholder of a value, by type."""
 
 EXIT_CODES = """exit codes:
   0  done
-  1  a check failed (--fail-..., or its number is undefined); everything was written all the same
-  2  input or an option cannot be used, as the message says; nothing was written
+  1  a check failed (--fail-..., or its value is undefined); all output was written
+  2  the input or an option is invalid, see the message; nothing was written
   130  interrupted (Ctrl-C)"""
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help whose texts keep their lines, each wrapped by itself, with choices indented below the option."""
+    """Formatter that wraps each line of a help text separately and indents choices below their option."""
 
     def __init__(self, prog: str) -> None:
         width = min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns) - 2
@@ -45,7 +45,7 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 def help_of(option: Flag) -> str:
-    """The help of an option: what it is, each choice with its meaning, and the default.
+    """Return the help of an option: description, choices with their meanings, and default.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _choices(option: Flag) -> str:
 
 
 def metavar_of(option: Flag) -> str:
-    """What stands for the value of an option.
+    """Return the placeholder for the value of an option.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def metavar_of(option: Flag) -> str:
 
 
 def add_option(parser: Any, option: Flag, *, hidden: bool = False, completing: bool = False) -> None:
-    """Make an option known to a parser, or a group of one."""
+    """Add an option to a parser or an argument group."""
     text = argparse.SUPPRESS if hidden else help_of(option).replace("%", "%%")
     if option.is_switch:
         parser.add_argument(option.flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=text)
@@ -108,7 +108,7 @@ def add_option(parser: Any, option: Flag, *, hidden: bool = False, completing: b
     name = metavar_of(option)
     action = parser.add_argument(option.flag, nargs=count, default=argparse.SUPPRESS, metavar=name, help=text)
     if completing:
-        action.help = option.help.split(". ")[0].replace("%", "%%")  # one line beside the option
+        action.help = option.help.split(". ")[0].replace("%", "%%")  # one line next to the option
         if option.choices:
             action.choices = list(option.choices)
         elif option.path or "file" in option.help.lower():
@@ -116,14 +116,14 @@ def add_option(parser: Any, option: Flag, *, hidden: bool = False, completing: b
 
 
 def completed(*, folder: bool = False) -> Any:
-    """What `shtab` completes as files, or as folders only."""
+    """Return the `shtab` completion of files, or of folders only."""
     import shtab
 
     return shtab.DIRECTORY if folder else shtab.FILE
 
 
 def add_options(parser: Any, options: Sequence[Flag], formats: Set[str], *, completing: bool = False) -> None:
-    """Make options known in their groups; those that not all formats of the input have are named in one line each."""
+    """Add options in their groups; options that only some input formats have are only listed by name."""
     for title in GROUPS:
         own = [option for option in options if option.group == title]
         if not own:
@@ -135,16 +135,16 @@ def add_options(parser: Any, options: Sequence[Flag], formats: Set[str], *, comp
 
 
 def _of_formats(options: Sequence[Flag]) -> str | None:
-    """Names of the options that some formats have."""
+    """List the options of each format."""
     formats = sorted({name for option in options for name in option.formats})
     if not formats:
         return None
     lines = [f"  {name}: {' '.join(option.flag for option in options if name in option.formats)}" for name in formats]
-    return "\n".join(["Options of one format or several, explained by --help-format FORMAT:", *lines])
+    return "\n".join(["Options of some formats only, explained by --help-format FORMAT:", *lines])
 
 
 class FormatHelp(argparse.Action):
-    """``--help-format FORMAT``: what the options of a format mean."""
+    """Action of ``--help-format FORMAT``: explain the options of a format."""
 
     def __init__(self, options: Sequence[Flag], **more: Any) -> None:
         super().__init__(**more)
@@ -153,7 +153,7 @@ class FormatHelp(argparse.Action):
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: Any = None
     ) -> None:
-        """Print it, and end."""
+        """Print the help and exit."""
         del namespace, option_string
         own = [option.formats[values] for option in self.options if values in option.formats]
         about = argparse.ArgumentParser(
@@ -170,7 +170,7 @@ class FormatHelp(argparse.Action):
 
 
 def as_typed(message: str, options: Iterable[Flag]) -> str:
-    """A message of the library, which names arguments, as people type them on the command line.
+    """Replace the names of arguments in a message of the library by options as typed on the command line.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def as_typed(message: str, options: Iterable[Flag]) -> str:
 
 
 def _typed(value: str) -> str:
-    """A value as Python writes it, as people type it."""
+    """Return a Python value as it is typed on the command line."""
     bare = re.sub("['\"]", "", value)
     if bare.startswith("{"):
         return f"'{bare}'"

@@ -1,4 +1,4 @@
-"""Commands on image-level labels, and on agreement where each item has only some of the raters: labels, sparse."""
+"""Commands on image-level labels and on sparse agreement: labels, sparse."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 
 TABLE = (
     "labels",
-    "labels of whole images: CSV or TSV file with a row a label (long), or a row an item and a column a rater (wide); "
-    "choices in an export of Label Studio; answers in one of Zooniverse; tags in CVAT's, a file a rater in a folder",
+    "image-level labels: CSV or TSV file with one row per label (long), or one row per item and one column per rater "
+    "(wide); an export of Label Studio with choices, or of Zooniverse with answers; a folder of CVAT files with tags, "
+    "one file per rater",
 )
 
 _REFERENCE = Flag(
     "reference",
     str | dict[Any, Any],
-    "The rater whom others are measured against, who is kept out of agreement; or a mapping of items to labels.",
+    "Rater that the others are compared with and that is excluded from agreement; or a mapping of items to labels.",
 )
 
 
@@ -86,14 +87,14 @@ def _labels(given: Given) -> Answer:
 
 
 def _by_question(frames: Sequence[tuple[str, pd.DataFrame]]) -> pd.DataFrame:
-    """Tables of questions as one."""
+    """Concatenate tables of questions."""
     import pandas as pd
 
     return pd.concat(dict(frames), names=["question"]).reset_index(level=0).reset_index(drop=True)
 
 
 def _without_reference(table: LabelTable, reference: Any) -> tuple[LabelTable, Any]:
-    """A rater who is the reference is kept out of agreement."""
+    """Separate the rater who is the reference from the table."""
     if not isinstance(reference, str):
         return table, reference
     raters = table.raters.tolist()
@@ -136,9 +137,7 @@ def _sparse_answer(
     return Answer(text, results, {"items": items, "counts": independence.to_pandas()}, {"counts": Order()}, value)
 
 
-_QUESTION = Flag(
-    "question", str, "Group or concept of image-level labels; needed where there are several.", group=INPUT
-)
+_QUESTION = Flag("question", str, "Group or concept of image-level labels; required if there are several.", group=INPUT)
 
 COMMANDS = (
     Command(

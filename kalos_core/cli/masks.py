@@ -1,4 +1,4 @@
-"""The commands on pixels."""
+"""Commands on pixels: pixels, divisions, truth."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LOCAL = ("raters_are_local",)
-"""What the reader says already."""
+"""Arguments that the reader supplies."""
 
 REGIONS = Flag("regions", bool, "Also list the regions where raters differ most, with their area.", group=MORE)
 BOUNDARIES = Flag(
-    "boundaries", bool, "Also measure how far the boundaries of every two raters are from each other.", group=MORE
+    "boundaries", bool, "Also measure the distance between the boundaries of every two raters.", group=MORE
 )
 
 
@@ -72,7 +72,7 @@ def _pixels(given: Given) -> Answer:
 
 
 def _sides(found: DisputedRegions) -> pd.DataFrame:
-    """One row a region, the largest first: who marked most of it, and who left most of it."""
+    """Return one row per region, largest first: who marked most of it, and who left most of it."""
     table = found.to_pandas().iloc[:, : -len(found.raters)].copy()
     order = np.argsort(-found.area, kind="stable")
     for name, side in (("marked_by", found.values >= 0), ("left_by", found.values == NO_OBJECT)):
@@ -120,7 +120,7 @@ def _truth(given: Given) -> Answer:
 
 
 def _tables_of(found: ClassStaple) -> dict[str, pd.DataFrame]:
-    """Of one image: pixels of each class, how often each rater is right, and what they take for what."""
+    """Return tables of one image: pixels of each class, accuracy of each rater, and confusion."""
     import pandas as pd
 
     pixels = [int(((found.labels == value) & (found.pattern >= 0)).sum()) for value in found.values]
@@ -132,7 +132,7 @@ def _tables_of(found: ClassStaple) -> dict[str, pd.DataFrame]:
 
 
 def _by_value(given: Mapping[Any, Any] | None, name: str) -> dict[int, Any] | None:
-    """What is given for values of label maps, which JSON and YAML may write as text."""
+    """Convert keys that are values of label maps to integers, as JSON and YAML may have them as text."""
     if given is None:
         return None
     wrong = [key for key in given if not str(key).isdigit()]
@@ -142,7 +142,7 @@ def _by_value(given: Mapping[Any, Any] | None, name: str) -> dict[int, Any] | No
 
 
 def _png(labels: NDArray[np.int64], stack: LabelStack) -> bytes:
-    """A label map as a file of 8 or 16 bits."""
+    """Encode a label map as a PNG file of 8 or 16 bits."""
     if labels.min() < 0 or labels.max() > np.iinfo(np.uint16).max:
         raise InputError(
             f"image {stack.image!r}: expected values from 0 to 65,535, got {labels.min():,} to {labels.max():,}"
@@ -159,13 +159,13 @@ def _write(path: Path, png: bytes) -> None:
 COMMANDS = (
     Command(
         "pixels",
-        "how far raters agree about pixels: F1, outliers, and the least error that labels allow",
+        "how far raters agree on pixels: F1, outliers, and the lowest error that the labels allow",
         _pixels,
-        (("masks", "folder of masks with one folder a rater, or annotations with polygons or masks in any format"),),
+        (("masks", "folder of masks with one folder per rater, or annotations with polygons or masks in any format"),),
         (
             *options_of(pixel_agreement, without=LOCAL),
             BOUNDARIES,
-            *options_of(boundary_agreement, without=("classes", "bootstrap", "seed"), group=MORE),  # the same of both
+            *options_of(boundary_agreement, without=("classes", "bootstrap", "seed"), group=MORE),  # common to both
             REGIONS,
             *options_of(disputed_regions, without=("classes",), group=MORE),
             *OF_MASKS,
@@ -176,9 +176,9 @@ COMMANDS = (
     ),
     Command(
         "divisions",
-        "how alike raters divide images into regions, whatever these are called: adjusted Rand index, information",
+        "how similar the segmentations of raters are, ignoring region names: adjusted Rand index, information",
         _divisions,
-        (("masks", "folder of label maps with one folder a rater, or files of BSDS"),),
+        (("masks", "folder of label maps with one folder per rater, or files of BSDS"),),
         (*options_of(region_agreement), *OF_LABEL_MAPS),
         score="mean adjusted Rand index",
         example="masks --bootstrap 100",
@@ -186,9 +186,9 @@ COMMANDS = (
     ),
     Command(
         "truth",
-        "which class each pixel is of, by STAPLE of all classes at once; a label map of each image with --out",
+        "class of each pixel, estimated by STAPLE of all classes at once; --out writes a label map per image",
         _truth,
-        (("masks", "folder of label maps with one folder a rater, or files of BSDS"),),
+        (("masks", "folder of label maps with one folder per rater, or files of BSDS"),),
         (*options_of(staple_classes), *OF_LABEL_MAPS),
         example="masks --class-names '{1: cat}' --out truth",
         tables=("classes", "raters", "confusion"),

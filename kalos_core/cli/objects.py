@@ -58,15 +58,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LABELS = ("labels", "file or folder with the annotations of several raters, in any format")
-LABELS_OR_SHARDS = ("labels", f"{LABELS[1]}, or of shards")
+LABELS_OR_SHARDS = ("labels", f"{LABELS[1]}, or folder of shards")
 
-BOUNDARIES = Flag("boundaries", bool, "Also measure how far outlines of the same object are apart.", group=MORE)
+BOUNDARIES = Flag("boundaries", bool, "Also measure the distance between outlines of the same object.", group=MORE)
 
-NEXT = Flag("next", int, "Also name so many images that one more rater should label.", group=MORE)
+NEXT = Flag("next", int, "Also list this number of images that need another rater.", group=MORE)
 
 TRUTH = replace(
     options_of(label_findings, only=("truth",), group=MORE)[0],
-    help="Also estimate who is right and which units are objects, with raters who answer as this model says.",
+    help="Also estimate who is right and which units are objects, with this model of the raters.",
 )
 
 DIAGNOSES: dict[str, Callable[[Agreement], Any]] = {
@@ -74,7 +74,7 @@ DIAGNOSES: dict[str, Callable[[Agreement], Any]] = {
     "raters": rater_vitality,
     "pairs": collaboration,
 }
-"""Name of a table of `agreement` -> what it shows."""
+"""Name of a table of `agreement` -> function that computes it."""
 
 
 LEAST_FIRST = {
@@ -84,11 +84,11 @@ LEAST_FIRST = {
     "next": Order(),
     "sensitivity": Order(),
 }
-"""The tables of `agreement` that are shown, each with its order."""
+"""Tables of `agreement` that are shown, and their orders."""
 
 
 def agreement_of(given: Given, path: Path) -> Agreement:
-    """The agreement of a file, by the options given."""
+    """Compute the agreement of a file with the given options."""
     return agreement(annotations_of(given, path), **given.of(agreement))
 
 
@@ -118,11 +118,11 @@ def _agreement(given: Given) -> Answer:
 
 
 def _refuse_of_shards(given: Given) -> None:
-    """An error for what needs the annotations themselves, before they are compared."""
+    """Raise an error for options that need the annotations themselves, before they are compared."""
     wrong = [option.flag for option in (BOUNDARIES, TRUTH) if given.get(option.name)]
     if wrong:
         raise InputError(
-            f"{listed(wrong)}: expected a file or folder of annotations, which are read whole, got a folder of shards"
+            f"{listed(wrong)}: expected a file or folder of annotations, got a folder of shards, which is not supported"
         )
 
 
@@ -235,7 +235,7 @@ def _shards(given: Given) -> Answer:
     import pandas as pd
 
     path = given["labels"]
-    source = annotations_of(given, path) if given_to_readers(given) else path  # as it is, COCO is read block by block
+    source = annotations_of(given, path) if given_to_readers(given) else path  # without options, COCO is read in blocks
     shards = distributed.write_shards(source, given["folder"], **given.of(distributed.write_shards))
     counts = {"shards": len(shards), "images": shards.images, "annotations": shards.rows}
     table = pd.DataFrame(map(asdict, shards.files))
@@ -271,7 +271,7 @@ def _compare(given: Given) -> Answer:
     tables = {"images": found.by_image(), "classes": found.by_class(), "raters": found.by_rater()}
     text = f"{found!r}\nbefore, {given['old']}: {old!r}\nafter, {given['new']}: {new!r}"
     if checks and found.why_no_interval and found.difference < 0:
-        warn(f"the difference has no interval ({found.why_no_interval}), so that nothing can be found worse")
+        warn(f"the difference has no interval ({found.why_no_interval}), so the check for worse agreement cannot fail")
     worse = {
         "fail_if_worse": _worse(found.whole, np.array([found.is_worse]), "mean alpha"),
         "fail_if_class_worse": _worse(found.classes, found.classes.is_worse, "class {}"),
@@ -283,7 +283,7 @@ def _compare(given: Given) -> Answer:
 
 
 def _worse(part: Differences, worse: NDArray[np.bool_], what: str) -> list[str]:
-    """A sentence for each difference that is worse."""
+    """Return one sentence for each difference that is worse."""
     rows = zip(part.name[worse], part.difference[worse], part.interval[worse], strict=True)
     return [
         f"{what.format(name)}: raters agree less than before, {signed(value)}{bracketed(interval, '+.3f')}"
@@ -301,13 +301,14 @@ FAIL_IF_WORSE = (
     Flag(
         "fail_if_class_worse",
         bool,
-        "Exit with code 1 if raters clearly agree worse on a class; one in twenty clear differences is none.",
+        "Exit with code 1 if raters clearly agree less on a class; about 1 in 20 such differences is a false positive.",
         group=CHECKS,
     ),
     Flag(
         "fail_if_rater_worse",
         bool,
-        "Exit with code 1 if a rater clearly agrees worse with the others; one in twenty clear differences is none.",
+        "Exit with code 1 if a rater clearly agrees less with the others; about 1 in 20 such differences is a false "
+        "positive.",
         group=CHECKS,
     ),
 )
@@ -346,12 +347,12 @@ def _attributes(given: Given) -> Answer:
     return Answer(text, results, {"coefficients": attributes_table(known.values())}, {"coefficients": Order()}, mean)
 
 
-_ATTRIBUTE = Flag("attribute", str, "Name of the attribute, such as malignancy; by default all of the file.")
+_ATTRIBUTE = Flag("attribute", str, "Name of the attribute, such as malignancy; by default all in the file.")
 
 COMMANDS = (
     Command(
         "agreement",
-        "how far raters agree about what is where: KαLOS with its intervals, by image, class and rater",
+        "how far raters agree on objects and their classes: KαLOS with intervals, by image, class and rater",
         _agreement,
         (LABELS_OR_SHARDS,),
         (
@@ -383,7 +384,7 @@ COMMANDS = (
     ),
     Command(
         "attributes",
-        "how far raters agree on attributes of the objects that they both annotated, such as a malignancy",
+        "how far raters agree on attributes, such as malignancy, of objects that several annotated",
         _attributes,
         (LABELS,),
         (_ATTRIBUTE, *options_of(attribute_agreement, agreement), *OF_ANNOTATIONS),
@@ -393,7 +394,7 @@ COMMANDS = (
     ),
     Command(
         "variations",
-        "how raters differ: wrong class, merged, missing, additional, for every two of them",
+        "how raters differ: wrong class, merged, missing, additional, for every pair of raters",
         _variations,
         (LABELS_OR_SHARDS,),
         (*options_of(variations), *OF_ANNOTATIONS, DASK),
@@ -402,7 +403,7 @@ COMMANDS = (
     ),
     Command(
         "calibrate",
-        "the threshold, and the similarity, that tell agreement from chance",
+        "the threshold and the similarity that separate agreement from chance",
         _calibrate,
         (LABELS_OR_SHARDS,),
         (*options_of(calibrate), *OF_ANNOTATIONS, DASK),
@@ -421,7 +422,7 @@ COMMANDS = (
     ),
     Command(
         "compare",
-        "what changed from one file of labels to another, paired over the images of both",
+        "how agreement changed from one file of labels to another, paired over their common images",
         _compare,
         (("old", "annotations before, in any format"), ("new", "annotations after")),
         (*options_of(agreement), *FAIL_IF_WORSE, *OF_ANNOTATIONS),
@@ -431,7 +432,7 @@ COMMANDS = (
     ),
     Command(
         "shards",
-        "write annotations as shards, which agreement, variations, calibrate and convergence read one by one",
+        "write annotations as shards, for agreement, variations, calibrate and convergence of large data",
         _shards,
         (LABELS, ("folder", "new or empty folder for the shards")),
         (*options_of(distributed.write_shards, only=("images_per_shard",)), *OF_ANNOTATIONS),

@@ -1,4 +1,4 @@
-"""Options of a command, made from the arguments of the library functions it calls, and what was given for them."""
+"""Options of a command, derived from the arguments of the library functions it calls, and their given values."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from kalos_core.files import read_text
 from kalos_core.options import Declared, arguments_of, declared_by
 
 SCALARS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
-"""Types that an option can have, in the order in which text is read as one of them, and what an error calls them."""
+"""Types that an option can have, in the order in which text is parsed as one of them, with their names in errors."""
 
 NULL = "null"
-"""On the command line, no value at all, as in YAML."""
+"""Text for None on the command line, as in YAML."""
 
 STREAM = "-"
-"""In place of a file: standard input, or standard output."""
+"""File name that means standard input or standard output."""
 
 ANALYSIS, INTERVALS, MORE, INPUT, OUTPUT, CHECKS = (
     "analysis",
@@ -47,25 +47,25 @@ class Flag:
     Parameters
     ----------
     name : str
-        Such as ``on_invalid``; on the command line ``--on-invalid``.
+        Name such as ``on_invalid``; on the command line ``--on-invalid``.
     kind : type
         One of `SCALARS`, a literal, a list or a dict of them, None, or a union of these.
     help : str
-        One or two sentences for people.
+        One or two sentences.
     default : object
-        For the help only: a function has its own.
+        Default, for the help only; the function has its own.
     group : str
         One of `GROUPS`.
     argument : str
-        That of the function, if it has another name.
+        Name of the function's argument, if different.
     choices : mapping of str to str
-        Each value and what it means, for the help; "" where the name says it.
+        Values and their meanings, for the help; "" for a value whose name is clear.
     formats : mapping of str to Flag
-        The formats of the input that it is for, and what it is there; for all where there are none.
+        Input formats that have the option, with the option of each; empty if it applies to all.
     declared : tuple of Declared
-        What checks the range of a value: one of these has to accept it.
+        Declarations that check the range of a value; one of them must accept it.
     path : str
-        "file" or "folder" that has to be there; "new" and "new folder" for what is written.
+        "file" or "folder" for a path that must exist; "new" or "new folder" for output.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Flag:
 
     @property
     def flag(self) -> str:
-        """As it is written on the command line."""
+        """Name on the command line."""
         return "--" + self.name.replace("_", "-")
 
     @property
@@ -99,16 +99,16 @@ class Flag:
 
     @property
     def expected(self) -> str:
-        """What an error says of its values."""
+        """Description of valid values in errors."""
         return _expected(self.kind)
 
     def checked(self, value: object, where: str) -> Any:
-        """A value of a configuration file; whole numbers serve as numbers.
+        """Return the checked value of a configuration file; whole numbers are accepted as numbers.
 
         Raises
         ------
         InputError
-            If it is of another type, out of range, or a path of nothing that can be read or written.
+            If it is of the wrong type, out of range, or a path that cannot be read or written.
         """
         found = _converted(value, self.kind, where)
         _check_range(self.declared, found, where)
@@ -117,12 +117,12 @@ class Flag:
         return found
 
     def read(self, texts: Sequence[str], where: str) -> Any:
-        """The value that words of the command line stand for.
+        """Parse words of the command line.
 
         Raises
         ------
         InputError
-            If they stand for none.
+            If they are not a valid value.
         """
         parts = parts_of(self.kind)
         if list(texts) == [NULL] and NoneType in parts:
@@ -136,7 +136,7 @@ class Flag:
         return self.checked(first if is_one and not more else values, where)
 
     def or_else(self, other: Flag) -> Flag:
-        """One that takes the values of both; the help and the default are its own."""
+        """Return an option that takes the values of both, with the help and default of this one."""
         return replace(
             self,
             kind=plain_kind(self.kind, other.kind),
@@ -147,7 +147,7 @@ class Flag:
 
 
 def _check_range(declared: Sequence[Declared], value: Any, where: str) -> None:
-    """One of several declarations of an option has to accept a value."""
+    """Check that one of several declarations of an option accepts a value."""
     errors = []
     for entry in declared:
         try:
@@ -161,7 +161,7 @@ def _check_range(declared: Sequence[Declared], value: Any, where: str) -> None:
 
 
 def check_new_file(path: Path) -> None:
-    """Whether a file can be written; to be asked before long work.
+    """Check that a file can be written, before long work.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def check_new_file(path: Path) -> None:
 
 
 def check_new_folder(path: Path) -> None:
-    """Whether a folder can be made and written to; to be asked before long work.
+    """Check that a folder can be created and written to, before long work.
 
     Raises
     ------
@@ -194,11 +194,11 @@ def check_new_folder(path: Path) -> None:
     """
     nearest = next(folder for folder in (path, *path.absolute().parents) if os.path.lexists(folder))
     if not nearest.is_dir() or not os.access(nearest, os.W_OK):
-        raise InputError(f"{path}: expected a folder to write to, got {nearest}, which is none")
+        raise InputError(f"{path}: expected a folder to write to, got {nearest}, which is not a writable folder")
 
 
 def check_path(path: Path, kind: str, where: str) -> None:
-    """Whether a path is of a kind as in `Flag`; to be asked before long work.
+    """Check that a path is of a kind as in `Flag`, before long work.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def check_path(path: Path, kind: str, where: str) -> None:
 
 
 def _number(text: str, kinds: Iterable[Any]) -> Any:
-    """The number that a text stands for, as far as one of some kinds is asked for."""
+    """Parse a text as a number if one of the kinds is a number."""
     for kind in (kind for kind in (int, float) if kind in kinds):
         try:
             return kind(text)
@@ -257,7 +257,7 @@ def _expected(kind: Any) -> str:
 
 
 def joined(options: Iterable[Flag]) -> tuple[Flag, ...]:
-    """Each name once."""
+    """Merge options of the same name."""
     found: dict[str, Flag] = {}
     for option in options:
         found[option.name] = found[option.name].or_else(option) if option.name in found else option
@@ -270,16 +270,16 @@ def options_of(
     without: Iterable[str] = (),
     group: str = ANALYSIS,
 ) -> tuple[Flag, ...]:
-    """An option for each argument of functions that text, YAML's numbers, lists and mappings can give.
+    """Return an option for each argument of functions that can be given as text, numbers, lists or mappings of YAML.
 
     Parameters
     ----------
     *functions : callable
-        An argument that two have takes the values of both; the help is that of the first.
+        An argument of several functions takes the values of all; the help is that of the first.
     only, without : iterables of str
-        The arguments that become options, and those that do not.
+        Arguments that become options, and arguments that do not.
     group : str
-        The group of all but those of `OF_DRAWS`.
+        Group of all options except those of `OF_DRAWS`.
 
     Examples
     --------
@@ -298,7 +298,7 @@ def options_of(
 
 
 def reader_options(readers: Mapping[str, Callable[..., Any]]) -> tuple[Flag, ...]:
-    """The options of readers by the names of their formats, each with the formats that have it.
+    """Return the options of readers, each with the formats that have it.
 
     Examples
     --------
@@ -327,7 +327,7 @@ def _flags(function: Callable[..., Any], group: str) -> Iterator[Flag]:
 
 
 def _words(kind: Any) -> tuple[str, ...]:
-    """What a type lists."""
+    """Return the words of all literals in a type."""
     return tuple(word for part in parts_of(kind) if get_origin(part) is Literal for word in get_args(part))
 
 
@@ -337,7 +337,7 @@ def _in_place_of_text(kind: Any, words: Any) -> Iterator[Any]:
 
 
 def plain_kind(*hints: Any) -> Any:
-    """What text, numbers, lists and mappings can give of some types; None if they can give nothing.
+    """Return the part of some types that text, numbers, lists and mappings can represent; None if there is none.
 
     Examples
     --------
@@ -361,7 +361,7 @@ def plain_kind(*hints: Any) -> Any:
 
 
 def parts_of(hint: Any) -> tuple[Any, ...]:
-    """The types that a union names."""
+    """Return the member types of a union."""
     if get_origin(hint) is Annotated:
         return parts_of(get_args(hint)[0])
     if get_origin(hint) in (Union, UnionType):
@@ -379,20 +379,20 @@ def _is(hint: Any, kind: type) -> bool:
 
 @dataclass(frozen=True)
 class Given:
-    """What a user gave for a command: paths and options by name. What was not given is not there.
+    """Paths and options that a user gave for a command, by name, without defaults.
 
     Parameters
     ----------
     values : mapping of str to object
-        The options.
+        Values of options.
     paths : mapping of str to Path
-        The inputs.
+        Inputs.
     progress : callable, optional
-        ``progress(share, label)`` for a function that takes one; None where nobody wants to see it.
+        ``progress(share, label)`` for a function that takes one; None to show no progress.
     read : dict
         Input -> what its reader left out, did not use or assumed; filled as inputs are read.
     options : sequence of Flag
-        All that the command has.
+        All options of the command.
 
     Examples
     --------
@@ -409,7 +409,7 @@ class Given:
     options: Sequence[Flag] = ()
 
     def of(self, *functions: Callable[..., Any], without: Iterable[str] = ()) -> dict[str, Any]:
-        """The options that are arguments of one of some functions, by the names of the arguments."""
+        """Return the given options that are arguments of any of some functions, by argument name."""
         found = {}
         for function in functions:
             names = {entry.name: entry.option.flag or entry.name for entry in declared_by(function)}
@@ -420,7 +420,7 @@ class Given:
         return found
 
     def check_format(self, format: str, path: Path) -> None:
-        """An error for options that only readers of other formats have, and for values that only others take.
+        """Check that the reader of a format has the given options and accepts their values.
 
         Raises
         ------
@@ -434,24 +434,24 @@ class Given:
             else:
                 raise InputError(
                     f"{option.flag}: expected input in a format that has it ({listed(option.formats, 20)}), got {path} "
-                    f"in format {format}; --format names another"
+                    f"in format {format}; use --format to select another"
                 )
 
     def __getitem__(self, name: str) -> Any:
         return self.paths[name] if name in self.paths else self.values[name]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """An option, or the default."""
+        """Return the value of an option, or the default."""
         return self.values.get(name, default)
 
 
 def read_config(path: Path, options: Sequence[Flag]) -> dict[str, Any]:
-    """The options in a YAML file: a mapping of the names of arguments to their values.
+    """Read options from a YAML file: a mapping of option names to values.
 
     Raises
     ------
     InputError
-        If the file cannot be read, for a name that is not that of an option, or a value of another type.
+        If the file cannot be read, a name is not that of an option, or a value is of the wrong type.
 
     Examples
     --------
@@ -475,12 +475,12 @@ def read_config(path: Path, options: Sequence[Flag]) -> dict[str, Any]:
 
 
 def read_yaml(text: str, where: str) -> Any:
-    """The content of YAML text; a key that stands twice is an error.
+    """Parse YAML text; a duplicate key is an error.
 
     Raises
     ------
     InputError
-        If it is not YAML.
+        If it is not YAML, or a key occurs twice.
 
     Examples
     --------

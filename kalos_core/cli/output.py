@@ -1,4 +1,4 @@
-"""Where the answer of a command goes: files, a folder, and standard output."""
+"""Output of the answer of a command: files, a folder, and standard output."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from kalos_core.text import write_csv
 
 @dataclass(frozen=True)
 class Output:
-    """Where an answer goes, as options say.
+    """Destinations of an answer.
 
     Parameters
     ----------
     values : dict of str to object
-        The options of `Command` for it, by name.
+        Values of the output options of `Command`, by name.
     out : Path, optional
-        The folder, unless an option names another.
+        Default folder.
     streamed : list of str
-        The options that take standard output.
+        Options that write to standard output.
     """
 
     values: dict[str, Any]
@@ -37,18 +37,18 @@ class Output:
 
     @property
     def folder(self) -> Path | None:
-        """For all of it, or None."""
+        """Folder for all results, or None."""
         given = self.values.get("out", self.out)
         return None if given is None else Path(given)
 
     @property
     def rows(self) -> Rows:
-        """Rows of tables that are shown."""
+        """Number and order of the rows shown."""
         found = self.values
         return Rows(Order(found.get("sort", ""), bool(found.get("reverse"))), found.get("top", Rows().top))
 
     def check(self) -> None:
-        """Whether it can be written and shown so; to be asked before long work.
+        """Check that the answer can be written and shown as requested, before long work.
 
         Raises
         ------
@@ -63,7 +63,7 @@ class Output:
             raise InputError(f"--top: expected a whole number of at least 0, got {self.rows.top}")
 
     def write(self, record: dict[str, Any], answer: Answer, failed: Sequence[str], named: Callable[[str], str]) -> None:
-        """Write it, and print what belongs on standard output.
+        """Write an answer to its files, and print to standard output.
 
         Raises
         ------
@@ -98,7 +98,7 @@ def _csv(answer: Answer, name: str) -> str:
 
 
 def _warn_of_column(name: str, answer: Answer) -> None:
-    """A line on standard error where no table that is shown can be sorted as asked for."""
+    """Print a warning to standard error if no shown table has the column to sort by."""
     columns = {column: None for table in answer.shown for column in answer.tables[table].columns}
     if name and name not in columns:
         print(f"warning: --sort: expected a column of a table, {listed(columns, 40)}, got {name}", file=sys.stderr)

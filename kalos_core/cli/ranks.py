@@ -62,13 +62,13 @@ def _rank_classifiers(given: Given) -> Answer:
 
 
 def read_scores(path: Path, given: Given) -> dict[Hashable, dict[str, float]]:
-    r"""Scores of a classifier: a CSV file with columns for item, label and ``score``.
+    r"""Read scores of a classifier from a CSV file with columns for item, label and ``score``.
 
     Parameters
     ----------
     path : Path
     given : Given
-        The names of the columns, ``item`` and ``label``, as of the table of labels; else found by usual spellings.
+        Names of the columns ``item`` and ``label``, as for the table of labels; by default, usual names are recognised.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def read_scores(path: Path, given: Given) -> dict[Hashable, dict[str, float]]:
     Raises
     ------
     InputError
-        For a column that is missing, a score that is no number, or a label that an item has twice.
+        For a missing column, a score that is not a number, or a label that an item has twice.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def read_scores(path: Path, given: Given) -> dict[Hashable, dict[str, float]]:
 
 
 def _files(given: Given) -> dict[str, str]:
-    """Name of each model -> the file of what it found."""
+    """Return the file of predictions of each model by name."""
     entries = given.get("predictions", {})
     return (
         entries if isinstance(entries, dict) else dict(map(_named, [entries] if isinstance(entries, str) else entries))
@@ -138,21 +138,21 @@ def _rank_detectors(given: Given) -> Answer:
 
 
 def _named(entry: str) -> tuple[str, str]:
-    """The name of a model and the file of its predictions."""
+    """Split an entry into the name of a model and the file of its predictions."""
     name, _, file = entry.partition("=")
     return (name, file) if file else (Path(entry).stem, entry)
 
 
 def read_predictions(path: Path, labels: Path, name: str) -> tuple[Annotations, NDArray[np.float64]]:
-    """Predictions of a model: COCO's list of results, or a COCO file with a ``score`` in each annotation.
+    """Read predictions of a model: COCO's list of results, or a COCO file with a ``score`` in each annotation.
 
     Parameters
     ----------
     path : Path
     labels : Path
-        The COCO file that the ``image_id`` and ``category_id`` of a list of results are from.
+        COCO file that defines the ``image_id`` and ``category_id`` of a list of results.
     name : str
-        Of the model.
+        Name of the model.
 
     Returns
     -------
@@ -211,13 +211,13 @@ def _mapping(row: object, path: Path) -> dict[str, Any]:
 _PREDICTIONS = Flag(
     "predictions",
     str | list[str] | dict[Any, str],
-    "Files of what models predict, as name=file: COCO's list of results, or a CSV file of scores; in YAML name: file.",
+    "Files of model predictions, as name=file: COCO's list of results, or a CSV file of scores; in YAML name: file.",
 )
 
 COMMANDS = (
     Command(
         "rank",
-        "how models rank with each rater as reference: detectors by mAP, classifiers of images by AUC",
+        "rankings of models with each rater as reference: detectors by mAP, image classifiers by AUC",
         _rank,
         (("labels", "annotations of objects in any format, or image-level labels in any format of kalos-core labels"),),
         (

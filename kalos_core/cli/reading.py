@@ -1,4 +1,4 @@
-"""Input of commands: labels in any format there is a reader for."""
+"""Input of commands: labels in any format that has a reader."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ T = TypeVar("T")
 
 
 def format_option(*known: str) -> Flag:
-    """The option that names the format of the input."""
+    """Return the option for the format of the input."""
     names = ("auto", *sorted({*known}))
-    text = "Format of the input; auto looks at the file."
+    text = "Format of the input; auto detects it from the content."
     return Flag("format", Literal[names], text, "auto", INPUT, choices=dict.fromkeys(names, ""))
 
 
 DASK = Flag(
-    "dask", str, "For a folder of shards: address of a Dask scheduler, by whose workers it is done.", group=INPUT
+    "dask", str, "For a folder of shards: address of a Dask scheduler whose workers do the computation.", group=INPUT
 )
 OF_ANNOTATIONS = (format_option(*FORMATS), *reader_options(FORMATS))
 OF_TABLES = (format_option(*TABLES), *reader_options(TABLES))
@@ -67,18 +67,18 @@ OF_MASKS = (
 
 
 def annotations_of(given: Given, path: Path) -> Annotations:
-    """Annotations of several raters in a file or folder.
+    """Read annotations of several raters from a file or folder.
 
     Parameters
     ----------
     given : Given
-        Its ``format``, and options of that format's reader.
+        ``format``, and options of that format's reader.
     path : Path
 
     Raises
     ------
     InputError
-        As `kalos_core.readers.read_labels`.
+        As raised by `kalos_core.readers.read_labels`.
     """
     found = _read(FORMATS, find_reader(path, given.get("format", "auto"))[0], given, path)
     given.read[str(path)] = found.account.record()
@@ -86,17 +86,16 @@ def annotations_of(given: Given, path: Path) -> Annotations:
 
 
 def annotations_or_shards(given: Given, path: Path) -> Annotations | Sharded[Annotations]:
-    """The shards of a folder that `kalos-core shards` wrote; of any other input its annotations.
+    """Open a folder that `kalos-core shards` wrote, or read the annotations of any other input.
 
     Raises
     ------
     InputError
-        As `annotations_of`; for an option of a reader, which shards do not need, or workers for what is no folder of
-        shards.
+        As raised by `annotations_of`; for an option of a reader with a folder of shards, or ``dask`` without one.
     """
     if not (path / LIST).is_file():
         if "dask" in given.values:
-            raise InputError(f"{path}: expected a folder of shards (kalos-core shards) to give to --dask, got another")
+            raise InputError(f"{path}: expected a folder of shards (kalos-core shards) with --dask, got other input")
         return annotations_of(given, path)
     strange = given_to_readers(given)
     if strange:
@@ -105,20 +104,20 @@ def annotations_or_shards(given: Given, path: Path) -> Annotations | Sharded[Ann
 
 
 def given_to_readers(given: Given) -> list[str]:
-    """The options given that are for the reader of annotations."""
+    """Return the given options of the reader of annotations."""
     names = {option.name for option in OF_ANNOTATIONS}
     return [option.flag for option in given.options if option.name in names and option.name in given.values]
 
 
 def table_of(given: Given, path: Path) -> LabelTable:
-    """Image-level labels of a table, or the choices, answers or tags in an export of a tool.
+    """Read image-level labels from a table, or from the choices, answers or tags in an export of a tool.
 
-    A CSV file is long where it has the columns of items, raters and labels, and else wide.
+    A CSV file is in long format if it has columns for items, raters and labels, otherwise in wide format.
 
     Raises
     ------
     InputError
-        As the readers of tables, or for an option that the reader of this format does not have.
+        As raised by the readers of tables, or for an option that the reader of this format does not have.
     """
     format = given.get("format", "auto")
     if format == "auto" and is_long(given, path):
@@ -128,8 +127,8 @@ def table_of(given: Given, path: Path) -> LabelTable:
         format = guessed if guessed in TABLES else "wide"
         if format == "wide" and not _is_csv(path):
             raise InputError(
-                f"{path}: expected a CSV file with columns for item, rater and label (--item, --rater, --label name "
-                f"them), or an export that --format names ({listed(TABLES, 10)}), got a file that looks like "
+                f"{path}: expected a CSV file with columns for item, rater and label (--item, --rater, --label), or an "
+                f"export in one of the formats {listed(TABLES, 10)} (--format), got a file that looks like "
                 f"{guessed}; kalos-core agreement reads annotations of objects"
             )
     found = _read(TABLES, format, given, path)
@@ -138,17 +137,17 @@ def table_of(given: Given, path: Path) -> LabelTable:
 
 
 def _read(readers: Mapping[str, Callable[..., T]], format: str, given: Given, path: Path) -> T:
-    """What a reader answers; an option that only another one has is an error."""
+    """Read a path in a format; an option that only another reader has is an error."""
     reader = lookup(readers, format, "format")
     given.check_format(format, path)
     return reader(path, **given.of(reader))
 
 
 def is_table(given: Given, path: Path) -> bool:
-    """Whether the input is image-level labels, and no annotations of objects.
+    """Check whether the input is image-level labels rather than annotations of objects.
 
-    A format of tables is named, or an option that only tables have is given; or, by what is in it, the file is a table
-    with a row a label or the export of a tool without a shape, but with choices, answers or tags.
+    It is if the format is one of tables, or an option that only tables have is given. Otherwise the content decides: a
+    table with one row per label, or an export of a tool with choices, answers or tags and without shapes.
     """
     format = given.get("format", "auto")
     if format in TABLES and format not in FORMATS:
@@ -163,18 +162,18 @@ def is_table(given: Given, path: Path) -> bool:
 
 
 def _has_shapes(given: Given, path: Path) -> bool:
-    """Whether an export has annotations of objects, or nothing that `table_of` reads."""
+    """Check whether an export has annotations of objects, or nothing that `table_of` reads."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)
         try:
             account = annotations_of(Given(given.values, given.paths), path).account
         except InputError:
-            return True  # its reader says what is wrong
+            return True  # the reader raises the error later
     return bool(account.read) or not any("kalos-core labels" in why for why in account.left_out)
 
 
 def is_long(given: Given, path: Path) -> bool:
-    """Whether a file is a table with a row for each image-level label."""
+    """Check whether a file is a table with one row per image-level label."""
     if not _is_csv(path):
         return False
     return looks_long(path, {name: given.get(name) for name in ("item", "rater", "label")})
@@ -185,13 +184,13 @@ def _is_csv(path: Path) -> bool:
 
 
 def stacks_of(given: Given, path: Path) -> Iterator[MaskStack]:
-    """Masks of several raters, image by image: from files of masks, or rasterised from annotations.
+    """Return masks of several raters, image by image, from mask files or rasterised from annotations.
 
     Raises
     ------
     InputError
-        As the readers of masks, or the reader of annotations and `mask_stacks`; or for an option that the reader of
-        this format does not have.
+        As raised by the readers of masks, or the reader of annotations and `mask_stacks`; or for an option that the
+        reader of this format does not have.
     """
     format = given.get("format", "auto")
     if format == "auto":
@@ -202,19 +201,19 @@ def stacks_of(given: Given, path: Path) -> Iterator[MaskStack]:
 
 
 def label_stacks_of(given: Given, path: Path) -> Iterator[LabelStack]:
-    """Label maps of several raters in files, image by image.
+    """Return label maps of several raters from files, image by image.
 
     Raises
     ------
     InputError
-        As the readers of masks, or for annotations, which may overlap.
+        As raised by the readers of masks, or for annotations, which may overlap.
     """
     format = given.get("format", "auto")
     format = _guess_masks(path) if format == "auto" else format
     if format not in MASKS:
         raise InputError(
-            f"{path}: expected a folder of label maps (PNG, TIFF) with a folder a rater, or .mat files of BSDS, got "
-            "neither; --format names what it is"
+            f"{path}: expected a folder of label maps (PNG, TIFF) with one folder per rater, or .mat files of BSDS, "
+            "got neither; use --format to set the format"
         )
     return _read(MASKS, format, given, path).label_stacks()
 

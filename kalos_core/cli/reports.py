@@ -1,4 +1,4 @@
-"""A study in one call: report."""
+"""Command for all analyses at once: report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _report(given: Given) -> Answer:
         "doubts": found.doubts,
         "source": vars(source),
     }
-    text = "\n".join([*results["said"], "report.html has all of it; the tables are next to it"])
+    text = "\n".join([*results["said"], "All results are in report.html; the tables are in the same folder."])
     summary = summary_of(found, title, source)
     return Answer(
         text, results, found.tables(), score=found.agreement.alpha, files={"report.html": write}, summary=summary
@@ -39,7 +39,7 @@ def _report(given: Given) -> Answer:
 
 
 def _call(given: Given) -> str:
-    """The command as it can be given again; of files and folders their names, not where they lie on a machine."""
+    """Return the command line to reproduce the report, with names of files and folders but without their paths."""
     words = ["kalos-core", "report", *(path.name for path in given.paths.values())]
     for name, value in given.values.items():
         flag = f"--{name.replace('_', '-')}"
@@ -54,7 +54,7 @@ def _call(given: Given) -> str:
 COMMANDS = (
     Command(
         "report",
-        "all there is to say about some labels: one HTML page to send, and its tables",
+        "all results for a set of labels: one HTML page to share, and its tables",
         _report,
         (LABELS,),
         (

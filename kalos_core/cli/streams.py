@@ -1,4 +1,4 @@
-"""Standard input in place of a file, and standard output that may be closed early."""
+"""Standard input as a file, and standard output that may be closed early."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ STARTS = (
     (b"PAR1", ".parquet"),
     (b"MATLAB", ".mat"),
 )
-"""Beginning of a file -> the ending that its name would have."""
+"""First bytes of a file -> extension of its name."""
 
 PACKED = b"\x1f\x8b"
-"""Beginning of a gzip file."""
+"""First bytes of a gzip file."""
 
 
 @contextmanager
 def received(given: Mapping[str, str]) -> Iterator[tuple[dict[str, Path], Callable[[str], str]]]:
-    """The paths of inputs, with standard input as a file in place of ``-``, and what makes texts name it as such.
+    """Yield the paths of inputs, with standard input saved to a file, and a function that removes its path from texts.
 
-    The file is called ``stdin`` with the ending of its content, so that formats are recognised; it is removed at the
-    end.
+    The file is named ``stdin`` with an extension that matches its content, so that formats are recognised. It is
+    deleted at the end.
 
     Raises
     ------
     InputError
-        If two inputs are standard input, or it is a terminal.
+        If two inputs are standard input, or standard input is a terminal.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def _received(folder: Path) -> Path:
 
 
 def ending_of(start: bytes) -> str:
-    r"""The ending that the name of a file would have, by its first bytes: a table unless these say otherwise.
+    r"""Return the file extension that matches the first bytes of a file; by default that of a CSV table.
 
     Examples
     --------
@@ -94,14 +94,14 @@ def ending_of(start: bytes) -> str:
 
 
 def prepare_output() -> None:
-    """Let standard output and standard error take any text: a terminal may know no Greek."""
+    """Let standard output and standard error accept any text, as the encoding of a terminal may lack Greek letters."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def show(text: str) -> None:
-    """Print to standard output, unless whoever reads it has read enough, such as `head`."""
+    """Print to standard output; do nothing if the reader, such as `head`, has closed it."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -109,5 +109,5 @@ def show(text: str) -> None:
 
 
 def drop_output() -> None:
-    """Let what is still printed to standard output go nowhere, so that nothing fails when the process ends."""
+    """Discard further standard output, so that nothing fails when the process ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

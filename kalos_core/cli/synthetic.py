@@ -46,7 +46,7 @@ def _noise(given: Given) -> Answer:
 
 
 def _write(given: Given, option: str, write: Callable[[Path], object], printed: dict[str, str]) -> None:
-    """Write the file of an option, or keep its text for standard output."""
+    """Write the file of an option, or keep its text for printing."""
     if given[option] != STREAM:
         write(Path(given[option]))
         return
@@ -73,25 +73,25 @@ def _experiments(given: Given) -> Answer:
     def write(path: Path) -> None:
         from kalos_core.report import Section, Table, experiment_sections, page
 
-        claimed = Table(("KαLOS", "says", "here it", "found"), rows, "Statements of the paper, tried again")
+        claimed = Table(("KαLOS", "says", "here it", "found"), rows, "Statements of the paper, replicated")
         sections = [Section("", [claimed]), *experiment_sections(result)]
         write_whole(path, page(f"Experiments on {given['labels'].name}", sections))
 
-    text = "\n".join([*map(str, claims), "experiments.html has the plots; the tables are next to it"])
+    text = "\n".join([*map(str, claims), "The plots are in experiments.html; the tables are in the same folder."])
     results = {"claims": [dict(zip(("source", "statement", "verdict", "found"), row, strict=True)) for row in rows]}
     return Answer(text, results, result.tables(), files={"experiments.html": write})
 
 
-_MODEL = Flag("model", str, "JSON file of a noise model, or default for the one that is shipped.")
+_MODEL = Flag("model", str, "JSON file of a noise model, or 'default' for the built-in model.")
 
 COMMANDS = (
     Command(
         "noise",
-        "how raters differ, as distributions, and synthetic raters who differ so",
+        "distributions of how raters differ, and synthetic raters generated from them",
         _noise,
         (LABELS,),
         (
-            replace(_MODEL, help=f"{_MODEL.help} By default one is fitted to the labels."),
+            replace(_MODEL, help=f"{_MODEL.help} By default, a model is fitted to the labels."),
             Flag("save", str, "File for the model, as JSON.", group=OUTPUT, path="new"),
             Flag("generate", str, "COCO file for synthetic raters.", group=OUTPUT, path="new"),
             *options_of(NoiseModel.fit, NoiseModel.generate),
@@ -103,9 +103,9 @@ COMMANDS = (
     ),
     Command(
         "experiments",
-        "what solvers and alpha do on synthetic raters with known correspondences (KαLOS §5)",
+        "experiments on solvers and alpha with synthetic raters and known correspondences (KαLOS §5)",
         _experiments,
-        (("labels", "annotations, the first rater of which is the reference"),),
+        (("labels", "annotations whose first rater is the reference"),),
         (_MODEL, *options_of(run_experiments), *OF_ANNOTATIONS),
         out=Path("experiments"),
         example="labels.json --model default --repeats 1 --magnitudes 1 --counts 2",

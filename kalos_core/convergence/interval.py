@@ -326,7 +326,7 @@ class LabelConvergence(Result):
         if self.images_per_replicate < 2:
             return ""
         subsets = f"{number_of(len(self.alpha), 'subset')} of {self.images_per_replicate:,} of them"
-        return f"; {100 * self.convergence.mean:.2f} in the mean of {subsets}"
+        return f"; {100 * self.convergence.mean:.2f} on average over {subsets}"
 
     def _table(self) -> pd.DataFrame:
         return self.summary()

@@ -163,12 +163,12 @@ class Replicates(Result):
         """Short description of how `whole_convergence` was obtained; begins with "measured" or "inferred"."""
         if self.raters == 2:
             return "measured between the two raters"
-        every = f"every two of {self.raters} raters"
+        every = f"pairs of the {self.raters} raters"
         if self.line is None:
-            return f"measured between {every}, in the mean"
+            return f"measured, mean over {every}"
         line = "the line of the paper (LVIS, COCO, Open Images)" if self._is_published else "a given line"
         pairs = self._whole[0]
-        beside = "" if np.isnan(pairs) else f"; {every} reach {points_text(pairs)} in the mean, measured"
+        beside = "" if np.isnan(pairs) else f"; {every} reach {points_text(pairs)} on average, measured"
         return f"inferred from alpha with {line}{beside}"
 
     @property

@@ -72,12 +72,12 @@ class UnitSizes:
         )
         if self.open_share >= MANY_OPEN:
             return start + (
-                f"{self.open_share:.0%} of the annotations with a partner are in units of which some two members do not"
-                " reach the threshold; 'ahc', which asks every two of them to, splits these units: its alpha is lower"
+                f"{self.open_share:.0%} of the annotations with a partner are in units with a pair of members below the "
+                "threshold; 'ahc', which requires every pair to reach it, splits these units and gives a lower alpha"
             )
         return start + (
-            f"{self.cut_share:.0%} of the pairs that reach the threshold are of two units, neither of which has the "
-            "other's rater; 'greedy', which asks for one such pair, joins them: its alpha is higher"
+            f"{self.cut_share:.0%} of the pairs that reach the threshold are of two units without a common rater; "
+            "'greedy', which requires only one such pair, joins them and gives a higher alpha"
         )
 
 

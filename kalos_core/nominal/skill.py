@@ -186,7 +186,7 @@ class LabelTruth(Result):
         tied = int(self.tied.sum())
         ties = f", {tied:,} tied" if tied else ""
         items, raters = number_of(int(known.sum()), "item"), number_of(len(self.raters), "rater")
-        return f"Labels of {items} by {raters}, {sure} sure in the mean{ties}{self.doubts}"
+        return f"Labels of {items} by {raters}, mean posterior {sure}{ties}{self.doubts}"
 
     def raters_to_pandas(self) -> pd.DataFrame:
         """Return one row per rater: skill with its interval, and the number of answers."""

@@ -1,11 +1,11 @@
-"""How classifiers, detectors and models rank under each truth, and how far these rankings agree.
+"""Rankings of classifiers, detectors and models under each truth, and the agreement of these rankings.
 
 * Classifiers of image-level labels: `rank_systems`, `SystemRanking`, `SystemScores`, `ConceptTruths`.
 * Detectors of pixels: `DetectorAccumulator`, `DetectorRanking`, `rank_over_classes`; precision over a range of skew:
   `skew_range`, `mean_precision`, `curve_area`.
 * Detectors of boundaries, by the Berkeley benchmark: `boundary_evaluation`, `BoundaryEvaluation`.
 * Models that detect objects: `rank_models`, `ModelRanking`.
-* What they share: `Rankings`, `concordance`, `Concordance`; which truths give one ranking: `shared_rankings`,
+* Common to all: `Rankings`, `concordance`, `Concordance`; truths that give the same ranking: `shared_rankings`,
   `SharedRanking`.
 """
 

@@ -1,4 +1,4 @@
-"""Counts of pixels by truth and level of score, image by image, from which detectors are ranked."""
+"""Accumulator of pixel counts by truth and score level, image by image, from which detectors are ranked."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from kalos_core.ranking.replicates import LevelCounts, area_replicates
 from kalos_core.ranking.skew import Skew, skew_range
 
 METHODS = ("any", "0.5", "0.75")
-"""Truths by vote that bound the areas under single raters (Lampert et al. §V-B)."""
+"""Truths by vote whose areas bound those under single raters (Lampert et al. §V-B)."""
 
 LEVELS = 1024
-"""Levels that scores are rounded to: points of a curve."""
+"""Number of levels that scores are rounded to; each is a point of a curve."""
 
 
 def check_shares(shares: Any, name: str) -> str | list[float]:
-    """Thresholds of agreement, or "all" of them."""
+    """Check thresholds of agreement: numbers in (0, 1], or "all"."""
     if isinstance(shares, str):
         if shares != "all":
             raise InputError(f"{name}: expected 'all' or shares of the raters, got {repr_of(shares)}")
@@ -51,16 +51,16 @@ def _check_range(score_range: Any, name: str) -> tuple[float, float]:
     return low, high
 
 
-Levels = Annotated[int, Option("Levels", "Equal steps that scores are rounded to.", low=2)]
+Levels = Annotated[int, Option("Levels", "Number of equally spaced levels that scores are rounded to.", low=2)]
 ScoreRange = Annotated[
-    Sequence[float], Option("Range of scores", "The least and the greatest there can be.", check=_check_range)
+    Sequence[float], Option("Range of scores", "Lowest and highest possible score.", check=_check_range)
 ]
 AgreedShares = Annotated[
     str | Sequence[float],
     Option(
         "Thresholds of agreement, as references",
-        "What at least that share of the raters marked (Eq. 5; the paper's Figs 5 and 6). 'all' is 1/N, 2/N, ..., 1, "
-        "and wants the same number N of raters on every image that has two or more.",
+        "Pixels that at least this share of the raters marked (Eq. 5; the paper's Figs 5 and 6). 'all' is 1/N, 2/N, "
+        "..., 1, and requires the same number N of raters on every image that has two or more.",
         type="'all' or sequence of float in (0, 1]",
         check=check_shares,
     ),
@@ -69,12 +69,12 @@ AgreedShares = Annotated[
 
 @dataclass
 class TruthCounts:
-    """Pixels of one truth by detector and level, over the images so far.
+    """Pixel counts of one truth by detector and level, over the images so far.
 
     Parameters
     ----------
     positives, negatives : (S, L) int64
-        Pixels that are to be found, and that are not to be, by the level of their score, ascending.
+        Positive and negative pixels by the level of their score, ascending.
     fractions : list of float
         Share of positives in each image.
     """
@@ -85,51 +85,52 @@ class TruthCounts:
 
     @classmethod
     def nothing(cls, shape: tuple[int, ...]) -> TruthCounts:
-        """Of no image."""
+        """Return counts of zero."""
         return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
 
 
 class DetectorAccumulator:
-    """Counts pixels of score maps under every truth, image by image.
+    """Count the pixels of score maps under every truth, image by image, to rank detectors.
 
-    Nothing of an image but such counts is kept, for intervals, and these up to a limit (`docs/limits.md`): past it a
-    `KalosWarning` says so, and there are no intervals. Without a bootstrap no more than their sums are kept.
+    For bootstrap intervals, the counts of each image are kept up to a limit (`docs/limits.md`). Beyond the limit, a
+    `KalosWarning` is issued and there are no intervals. Without a bootstrap, only the sums are kept.
 
-    The truths are each rater's mask, estimates from all of them, the consensus of growing shares of them, and whatever
-    masks the caller adds under other names. An image that a rater is not assigned to counts for nothing under that
-    rater's truth; one with a single assigned rater, for nothing under an estimate. Raters without names
-    (`MaskStack.raters_are_local`) are no truths themselves, since there is none of one rater over several images.
+    The truths are each rater's mask, estimates from all raters, the consensus of increasing shares of raters, and any
+    masks that the caller adds under other names. An image that a rater is not assigned to is ignored under that rater's
+    truth; an image with a single assigned rater is ignored under an estimate. Raters without names
+    (`MaskStack.raters_are_local`) are not truths, since they cannot be followed over several images.
 
-    For contours, with a tolerance: a pixel of the truth is found at the highest score within reach; a pixel that is
-    within reach of the truth, and not on it, is neither positive nor negative.
+    For contours with a tolerance, a pixel of the truth gets the highest score within the tolerance. A pixel within the
+    tolerance of the truth, but not on it, is neither positive nor negative.
 
     Parameters
     ----------
     levels : int
-        Scores are rounded to so many equal steps of `score_range`; 256 with (0, 255) is exact for maps of bytes.
+        Number of equally spaced levels of `score_range` that scores are rounded to; 256 with (0, 255) is exact for maps
+        of bytes.
     score_range : (2,) float
-        The least and the greatest score there can be.
+        Lowest and highest possible score.
     methods : sequence of names in `TRUTH_METHODS`
-        How truth is estimated from the raters' masks.
+        Methods that estimate truth from the raters' masks.
     tolerance : float
-        How far a contour may be off, as a share of the image's diagonal; 0 for regions, .0075 is the paper's.
+        Maximum distance of matching contours, as a share of the image's diagonal; 0 for regions, .0075 in the paper.
     thin : bool
         Whether each truth is thinned to lines before it is used.
     shares : "all" or sequence of float in (0, 1]
-        Thresholds of agreement, each a truth: what at least that share of the raters marked (Eq. 5; the paper's Figs 5
-        and 6). "all" is 1/N, 2/N, ..., 1, and wants the same number N of raters on every image that has two or more.
+        Thresholds of agreement, each a truth: the pixels that at least this share of the raters marked (Eq. 5; the
+        paper's Figs 5 and 6). "all" is 1/N, 2/N, ..., 1, and requires the same number N of raters on every image that
+        has two or more.
     outliers : iterable of str, optional
-        Names of the raters that the method ``"excl-0.5"`` leaves out, which it has to know beforehand where there is
-        more than one image with two raters or more: `kalos_core.consensus.study_outliers` finds them.
+        Names of the raters that the method ``"excl-0.5"`` leaves out. Required if more than one image has two or more
+        raters; `kalos_core.consensus.study_outliers` finds them.
     bootstrap : int
-        Replicates of the areas and ranks over images, for intervals; 0 for none.
+        Number of bootstrap replicates of the areas and ranks over images, for intervals; 0 for none.
     seed : int
 
     Raises
     ------
     InputError
-        For a range or tolerance that is none, an unknown method, a share that is none, or more replicates than may be
-        drawn.
+        For an invalid range, tolerance or share, an unknown method, or too many replicates.
 
     Examples
     --------
@@ -195,20 +196,21 @@ class DetectorAccumulator:
         Parameters
         ----------
         scores : mapping of detector to (H, W) float
-            The same detectors for every image.
+            Score maps of the same detectors for every image.
         masks : `MaskStack`, or mapping of rater to (H, W) mask
-            Of the raters assigned to this image; None for one who marked nothing.
+            Masks of the raters assigned to this image; None for a rater who marked nothing.
         truths : mapping of name to (H, W) mask, optional
             Further truths, such as an estimate.
         ignore : (H, W) mask, optional
-            Pixels that count for nothing; by default those of the stack.
+            Pixels to ignore; by default those of the stack.
         image : object, optional
-            Name of the image in an error, and its place among those drawn; by default that of the stack, or its number.
+            Name of the image in errors, and its sort key for the bootstrap; by default the stack's image, or a running
+            number.
 
         Raises
         ------
         InputError
-            For other detectors than before, sizes that differ, a score that is missing, NaN or out of range, a mask
+            For different detectors than before, different sizes, a score that is missing, NaN or out of range, a mask
             that is not binary, or a truth with the name of another. Nothing of the image is counted then.
         """
         stack = masks if isinstance(masks, MaskStack) else as_stack(MaskStack.of(masks), least=1)
@@ -242,14 +244,14 @@ class DetectorAccumulator:
         self._correlate(by_detector, agreeing / len(stack.raters), valid)
 
     def _keep(self, truth: str, counts: LevelCounts) -> None:
-        """Keep the counts of the last image, to be drawn; drop those of all where they become too many."""
+        """Keep the counts of the last image for the bootstrap; drop all counts if they exceed the limit."""
         self._drawn.setdefault(truth, {})[len(self._images) - 1] = counts
         self._kept += len(counts.place)
         most = limit("KALOS_MOST_KEPT")
         if self._kept > most:
             self._drawn, self._replicates = {}, 0
             self._no_intervals = (
-                f"intervals are undefined: the counts of {len(self._images):,} images are more than {most:,}; "
+                f"intervals are undefined: {len(self._images):,} images have more than {most:,} counts; "
                 "KALOS_MOST_KEPT in the environment raises the limit"
             )
             warn(self._no_intervals)
@@ -275,7 +277,7 @@ class DetectorAccumulator:
         return maps
 
     def _shares_of(self, stack: MaskStack, name: str) -> dict[str, float]:
-        """Thresholds of agreement by name of the truth; "all" of them are those of the first image of two raters."""
+        """Return thresholds of agreement by name of the truth; the first image of several raters defines "all"."""
         raters = len(stack.raters)
         if not self._all_shares or raters < 2:
             return self._shares
@@ -295,7 +297,7 @@ class DetectorAccumulator:
         valid: NDArray[np.bool_],
         name: str,
     ) -> dict[str, NDArray[np.bool_]]:
-        """Masks by name of truth, without the pixels to ignore."""
+        """Return masks by name of truth, without ignored pixels."""
         if self._are_local not in (None, stack.raters_are_local):
             raise InputError(f"{name}: expected raters that are local on all images or on none, got a mixture")
         raters = {} if stack.raters_are_local else dict(zip(stack.raters, stack.masks, strict=True))
@@ -317,7 +319,7 @@ class DetectorAccumulator:
         return {truth: self._used(mask, valid) for truth, mask in {**raters, **estimated, **added}.items()}
 
     def _estimate(self, stack: MaskStack, method: str, name: str) -> NDArray[np.bool_]:
-        """(H, W) the truth of an image by one method."""
+        """Return the (H, W) truth of an image, estimated by one method."""
         if method == WITHOUT_OUTLIERS and self._outliers is None and self._estimated and not stack.raters_are_local:
             raise InputError(
                 f"outliers: expected the names that `study_outliers` finds, since {method} leaves out the outliers of "
@@ -326,11 +328,11 @@ class DetectorAccumulator:
         return estimate_truth(stack, method, None if stack.raters_are_local else self._outliers).mask
 
     def _used(self, mask: NDArray[np.bool_], valid: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """A truth as it is used: thinned if need be, and without the pixels to ignore."""
+        """Return a truth, thinned if requested, without ignored pixels."""
         return (thinned(mask) if self._thin else mask) & valid
 
     def _to_levels(self, scores: NDArray[np.float64], valid: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """(H, W) the level of each score, -1 where it is ignored."""
+        """Return the (H, W) level of each score, -1 for ignored pixels."""
         step = (self._levels - 1) / (self._high - self._low)
         levels = np.full(scores.shape, -1, np.int32)
         levels[valid] = np.rint((scores[valid] - self._low) * step)
@@ -339,7 +341,7 @@ class DetectorAccumulator:
     def _counts_of(
         self, truths: dict[str, NDArray[np.bool_]], levels: list[NDArray[np.int32]], valid: NDArray[np.bool_]
     ) -> dict[str, tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """(S, L) pixels of each truth, and pixels away from it, by detector and level."""
+        """Return the (S, L) positive and negative pixels of each truth by detector and level."""
         distance = tolerance_in_pixels(valid.shape, self._tolerance)
         nearby = [highest_near(of_detector, distance) for of_detector in levels]
         everywhere = self._by_level(levels, valid)
@@ -349,14 +351,14 @@ class DetectorAccumulator:
         }
 
     def _by_level(self, levels: list[NDArray[np.int32]], where: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """(S, L) pixels of a region by detector and level."""
+        """Return the (S, L) pixel counts of a region by detector and level."""
         chosen = np.flatnonzero(where)
         return np.stack([np.bincount(map_.ravel()[chosen], minlength=self._levels) for map_ in levels])
 
     def _correlate(
         self, scores: list[NDArray[np.float64]], agreeing: NDArray[np.float64], valid: NDArray[np.bool_]
     ) -> None:
-        """Add to the moments of each detector's output and the share of raters, on marked pixels and on all."""
+        """Update the moments of each detector's scores and the share of raters, on marked and on all pixels."""
         for totals, where in ((self._marked, valid & (agreeing > 0)), (self._everywhere, valid)):
             share = agreeing[where]
             new = [Moments.of(share, map_[where]) for map_ in scores]
@@ -364,18 +366,19 @@ class DetectorAccumulator:
 
     @checked
     def result(self, skew: Skew = None) -> DetectorRanking:
-        """Curves, areas and ranks under every truth, of the images so far.
+        """Return curves, areas and ranks under every truth, over the images so far.
 
         Parameters
         ----------
         skew : (2,) float, optional
             Range of the fraction of positives over which precision is averaged; by default `skew_range` of the share
-            that each rater marked of each image.
+            of each image that each rater marked.
 
         Raises
         ------
         InputError
-            Without an image or a truth, for a range that is not in order, or none given and no positive anywhere.
+            Without an image or a truth, for a range that is not in order, or if no range is given and there is no
+            positive.
         """
         if not self._images:
             raise InputError("images: expected at least one, got none")
@@ -414,12 +417,12 @@ class DetectorAccumulator:
 
 
 def _share_of(part: NDArray[np.bool_], whole: NDArray[np.bool_]) -> float:
-    """The share of some pixels that is in a part of them; 0 of none."""
+    """Return the share of pixels that lie in a part; 0 without pixels."""
     return float(part.sum() / max(whole.sum(), 1))
 
 
 def _rates(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(S, L) share of the pixels (S, L) at or above each level, from the highest down; NaN without any."""
+    """Return the (S, L) share of pixels at or above each level, from the highest down; NaN without pixels."""
     above = np.cumsum(counts[:, ::-1], axis=1)
     return divide(above, np.broadcast_to(above[:, -1:], above.shape))
 

@@ -29,10 +29,10 @@ THRESHOLDS = 99
 MEASURE = "best F1 of boundaries"
 
 BATCH = 1000
-"""Points assigned at a time: the time one assignment takes grows faster than their number."""
+"""Number of points assigned at a time, as the time of one assignment grows faster than linearly."""
 
 MATCHINGS = ("one_to_one", "near")
-"""How pixels are matched, see `boundary_evaluation`."""
+"""Methods that match pixels, see `boundary_evaluation`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,13 +45,13 @@ class BoundaryEvaluation(Result):
     ----------
     detectors, images : (S,), (I,) object
     thresholds : (L,) float64
-        Ascending; a pixel is marked where its score is at least that.
+        Ascending; a pixel is marked if its score is at least the threshold.
     found, matched_found : (S, I, L) int64
-        Pixels of the detector's boundary, and those of them that are matched to a boundary of any rater.
+        Pixels of the detector's boundary, and those matched to a boundary of any rater.
     true : (I,) int64
-        Pixels of all raters' boundaries, each rater's counted.
+        Pixels of the raters' boundaries, summed over raters.
     matched_true : (S, I, L) int64
-        Those of them that are matched to the detector's boundary.
+        Pixels of the raters' boundaries that are matched to the detector's boundary, summed over raters.
     tolerance : float
         Share of the images' diagonal.
     matching : str
@@ -81,46 +81,49 @@ class BoundaryEvaluation(Result):
 
     @property
     def precision(self) -> NDArray[np.float64]:
-        """(S, L) of the pixels found on all images, the share that is matched; NaN where nothing is found."""
+        """(S, L) share of the detector's pixels on all images that are matched; NaN where nothing is found."""
         return divide(self.matched_found.sum(axis=1), self.found.sum(axis=1))
 
     @property
     def recall(self) -> NDArray[np.float64]:
-        """(S, L) of the raters' pixels on all images, the share that is matched; NaN where no rater marked any."""
+        """(S, L) share of the raters' pixels on all images that are matched; NaN where no rater marked any."""
         return divide(self.matched_true.sum(axis=1), np.broadcast_to(self.true.sum(), self.matched_true[:, 0].shape))
 
     @property
     def f1(self) -> NDArray[np.float64]:
-        """(S, L) harmonic mean of both; 0 where nothing is matched, NaN where nothing is found nor to be found."""
+        """(S, L) harmonic mean of precision and recall.
+
+        0 where nothing is matched; NaN where neither detector nor raters marked a pixel.
+        """
         return _f1(
             self.matched_found.sum(axis=1), self.found.sum(axis=1), self.matched_true.sum(axis=1), self.true.sum()
         )
 
     @cached_property
     def image_f1(self) -> NDArray[np.float64]:
-        """(S, I, L) the same of each image."""
+        """(S, I, L) F1 of each image."""
         return _f1(self.matched_found, self.found, self.matched_true, self.true[:, None])
 
     @property
     def ods(self) -> NDArray[np.float64]:
         """(S,) best F1 at one threshold for all images (optimal data set scale); NaN where undefined.
 
-        The benchmark also looks between two thresholds, along the line between their precision and recall: with its 99
-        thresholds that adds some thousandths at most.
+        The benchmark also interpolates precision and recall linearly between two thresholds: with its 99 thresholds,
+        that adds some thousandths at most.
         """
         return _best(self.f1)[0]
 
     @property
     def ods_threshold(self) -> NDArray[np.float64]:
-        """(S,) that threshold, the highest of several; NaN where undefined."""
+        """(S,) threshold of the best F1 in `ods`, the highest if there are several; NaN where undefined."""
         best, index = _best(self.f1)
         return np.where(np.isnan(best), np.nan, self.thresholds[index])
 
     @property
     def ois(self) -> NDArray[np.float64]:
-        """(S,) F1 of all images, each at its own best threshold (optimal image scale), its counts summed.
+        """(S,) F1 of the summed counts of all images, each at its own best threshold (optimal image scale).
 
-        Where several thresholds of an image are equally good, the highest; the benchmark takes the lowest.
+        If several thresholds of an image are equally good, the highest is used; the benchmark uses the lowest.
         """
         _, index = _best(self.image_f1)
         matched_found, found, matched_true = (
@@ -136,22 +139,22 @@ class BoundaryEvaluation(Result):
 
     @property
     def image_threshold(self) -> NDArray[np.float64]:
-        """(S, I) the best threshold of each image, the highest of several; NaN where undefined."""
+        """(S, I) best threshold of each image, the highest if there are several; NaN where undefined."""
         best, index = _best(self.image_f1)
         return np.where(np.isnan(best), np.nan, self.thresholds[index])
 
     @property
     def ranking(self) -> Rankings:
-        """Detectors ranked by both: the ranking of Table IVa that the Berkeley framework gives is that of the ODS."""
+        """Detectors ranked by ODS and by OIS; the ranking by ODS is that of the Berkeley framework in Table IVa."""
         return Rankings(MEASURE, object_array(["ODS", "OIS"]), self.detectors, np.stack([self.ods, self.ois]))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each detector and threshold."""
+        """Return one row per detector and threshold."""
         axes = {"detector": self.detectors, "threshold": self.thresholds}
         return crossed(axes, precision=self.precision, recall=self.recall, f1=self.f1)
 
     def by_detector(self) -> pd.DataFrame:
-        """One row for each detector: ODS with its threshold, precision and recall, and OIS."""
+        """Return one row per detector: ODS with its threshold, precision and recall, and OIS."""
         import pandas as pd
 
         row, best = np.arange(len(self.detectors)), _best(self.f1)[1]
@@ -168,7 +171,7 @@ class BoundaryEvaluation(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """One-line summary of the result."""
         shown = zip(self.detectors, self.ods, self.ois, strict=True)
         scores = listed((f"{name} ODS {ods:.3f}, OIS {ois:.3f}" for name, ods, ois in shown), 10)
         return (
@@ -185,32 +188,33 @@ def boundary_evaluation(
     thin: bool = True,
     matching: str = "one_to_one",
 ) -> BoundaryEvaluation:
-    """Boundary detectors by the Berkeley benchmark: the best F1 over thresholds (Lampert et al., §IV-D, Table IVa).
+    """Evaluate boundary detectors by the best F1 over thresholds, as in the Berkeley benchmark.
 
-    The benchmark is that of Martin, Fowlkes & Malik (2004) and Arbelaez et al. (2011). At each threshold the marked
-    pixels are thinned to lines and matched to the boundary of each rater in turn, one to one and not further apart than
-    the tolerance: as many pixels as can be, and of all such matchings one with the least sum of distances. Recall is
-    the share of all raters' pixels that are matched; precision is the share of the detector's pixels that are matched
-    to any rater. Who drew which boundary does not matter, so that raters need no names over the images.
+    Lampert et al. use the benchmark in §IV-D and Table IVa; it is due to Martin, Fowlkes & Malik (2004) and Arbelaez et
+    al. (2011). At each threshold, the marked pixels are thinned to lines and matched to the boundary of each rater in
+    turn, one to one and within the tolerance. The matching has the maximum number of pixels and, among those, the
+    minimum sum of distances. Recall is the share of all raters' pixels that are matched; precision is the share of the
+    detector's pixels that are matched to any rater. Raters need no names, as it does not matter who drew a boundary.
 
-    Of several matchings with the same sum, which pixels of the detector are left over is arbitrary, here as in the
-    benchmark: with several raters, precision may differ by a few pixels from that of another implementation. With five
+    If several matchings have the same sum, it is arbitrary which pixels of the detector remain unmatched, as in the
+    benchmark. With several raters, precision may therefore differ by a few pixels from other implementations. With five
     raters, a threshold takes about a sixth of a second on an image of 481 x 321 pixels.
 
     Parameters
     ----------
     images : iterable of (scores, masks)
-        One pair an image, read one at a time. Scores map each detector to (H, W) float, the same detectors on every
-        image; masks are the raters' boundaries, as in `MaskStack.of`, whose `ignore` is left out of both.
+        One pair per image, read one at a time. Scores map each detector to (H, W) float, the same detectors on every
+        image. Masks are the raters' boundaries, as in `MaskStack.of`; its `ignore` applies to both.
     thresholds : int or sequence of float
-        So many equal steps within 0 and 1, as the benchmark takes: scores then have to be in [0, 1]. Or the thresholds.
+        Number of equally spaced thresholds between 0 and 1, as in the benchmark; scores must then be in [0, 1]. Or the
+        thresholds themselves.
     tolerance : float
-        How far matched pixels may lie apart, from centre to centre, as a share of the image's diagonal.
+        Maximum distance of matched pixels, from centre to centre, as a share of the image's diagonal.
     thin : bool
         Whether boundaries of detectors and raters are thinned to lines one pixel wide, see `kalos_core.pixels.thinned`.
     matching : "one_to_one" or "near"
-        "near" counts a pixel as matched if one of the other boundary lies within the tolerance, however many others it
-        serves, as `kalos_core.pixels.match_contours` does: never less, and ten times as fast.
+        "near" counts a pixel as matched if any pixel of the other boundary lies within the tolerance, as
+        `kalos_core.pixels.match_contours` does. It never matches fewer pixels, and is ten times as fast.
 
     Returns
     -------
@@ -219,12 +223,12 @@ def boundary_evaluation(
     Raises
     ------
     InputError
-        Without an image, for other detectors than before, sizes that differ, a score that is missing, NaN or not in
-        [0, 1] where thresholds are a number, or an unknown matching. The message names the image.
+        Without an image, for different detectors than before, different sizes, a score that is missing, NaN or not in
+        [0, 1] if thresholds are a number, or an unknown matching. The message names the image.
 
     Examples
     --------
-    A line that is found two pixels too low, and a shorter one that is a false alarm:
+    A line that is found two pixels too low, and a shorter line that is a false alarm:
 
     >>> truth, scores = np.zeros((300, 400), bool), np.zeros((300, 400))
     >>> truth[100, 50:350] = True
@@ -311,9 +315,9 @@ def _counts(
     thin: bool,
     match: _Matching,
 ) -> NDArray[np.int64]:
-    """(3, L) pixels found, those of them that are matched, and matched ones of the raters; each mask matched once."""
+    """Return (3, L) found, matched found and matched true pixels; equal masks are matched once."""
     counts = np.zeros((3, len(thresholds)), np.int64)
-    above = np.searchsorted(thresholds, scores[valid], side="right")  # how many thresholds a pixel reaches
+    above = np.searchsorted(thresholds, scores[valid], side="right")  # number of thresholds that a pixel reaches
     changes = np.bincount(above, minlength=len(thresholds) + 1)[1:] > 0
     for index in range(len(thresholds) - 1, -1, -1):
         if index + 1 < len(thresholds) and not changes[index]:
@@ -336,7 +340,7 @@ class _Matching:
             self._points = [np.argwhere(truth) for truth in truths if truth.any()]
 
     def __call__(self, found: NDArray[np.bool_]) -> tuple[int, int]:
-        """How many pixels of the detector are matched to any rater, and how many of all raters to the detector."""
+        """Return the numbers of detector pixels matched to any rater, and of all raters' pixels matched."""
         if not found.any():
             return 0, 0
         if self._near:
@@ -351,21 +355,21 @@ class _Matching:
 
 
 def assigned(own: NDArray[np.intp], theirs: NDArray[np.intp], distance: float, batch: int = BATCH) -> NDArray[np.bool_]:
-    """(N,) which points can be given a point of the others of their own within a distance: as many as possible.
+    """Assign as many points as possible one to one to other points within a distance; return the (N,) assigned mask.
 
-    Of all such assignments, one with the least sum of distances. Points that are connected over steps of at most that
-    distance are assigned together, so many at a time, which is far faster than all at once.
+    Among all such assignments, the sum of distances is minimal. Points connected by steps of at most that distance are
+    assigned together, in batches, which is far faster than all at once.
 
     Parameters
     ----------
     own, theirs : (N, 2), (M, 2) int
     distance : float
     batch : int
-        Own points assigned at a time, or more where more are connected.
+        Number of own points assigned at a time, or more if more are connected.
 
     Examples
     --------
-    Both points reach only the first of the others; the nearer one has it:
+    Both points reach only the first of the other points; the nearer one is assigned to it:
 
     >>> assigned(np.array([[0, 0], [0, 1]]), np.array([[0, 2], [9, 9]]), 2)
     array([False,  True])
@@ -381,13 +385,13 @@ def assigned(own: NDArray[np.intp], theirs: NDArray[np.intp], distance: float, b
     rows, columns, cost = pairs["i"], pairs["j"] + len(own), pairs["v"] + 1  # a cost of 0 would be no edge
     size = len(own) + len(theirs)
     count, component = connected_components(csr_array((cost, (rows, columns)), shape=(size, size)), directed=False)
-    order = np.argsort(component, kind="stable")  # own points of a component, then the others'
+    order = np.argsort(component, kind="stable")  # own points of a component, then the other points
     begins = np.searchsorted(component[order], np.arange(count + 1))
     points = np.cumsum(np.bincount(component[: len(own)], minlength=count))
     position = np.empty(size, np.intp)
     position[order] = np.arange(size)
     table = csr_array((cost, (position[rows], position[columns])), shape=(size, size))
-    alone = size * (distance + 2)  # more than any assignment costs: no pair is given up for shorter ones
+    alone = size * (distance + 2)  # exceeds the cost of any assignment, so that no pair is dropped for shorter ones
     first = 0
     while first < count:
         reached = points[first - 1] if first else 0
@@ -400,7 +404,7 @@ def assigned(own: NDArray[np.intp], theirs: NDArray[np.intp], distance: float, b
             height, width = int(mine.sum()), int((~mine).sum())
             each = np.arange(height)
             ends = np.concatenate([row[part.row], each]), np.concatenate([column[part.col], width + each])
-            places = tuple(end.astype(np.int32) for end in ends)  # SciPy 1.13 assigns by no wider ones
+            places = tuple(end.astype(np.int32) for end in ends)  # SciPy 1.13 requires int32 indices
             costs = np.concatenate([part.data, np.full(height, alone)])
             matrix = csr_array((costs, places), shape=(height, width + height))
             at, given = min_weight_full_bipartite_matching(matrix)
@@ -412,7 +416,7 @@ def assigned(own: NDArray[np.intp], theirs: NDArray[np.intp], distance: float, b
 def _f1(
     matched_found: NDArray[np.int64], found: NDArray[np.int64], matched_true: NDArray[np.int64], true: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Harmonic mean of precision and recall from counts; 0 without a match, NaN without a pixel on either side."""
+    """Return F1 from counts; 0 without a match, NaN without a pixel on either side."""
     precision, recall = divide(matched_found, found), divide(matched_true, np.broadcast_to(true, found.shape))
     product = np.nan_to_num(precision) * np.nan_to_num(recall)
     together = np.nan_to_num(precision) + np.nan_to_num(recall)
@@ -421,7 +425,7 @@ def _f1(
 
 
 def _best(f1: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """The best over the last axis, NaN where nothing is defined, and the index of the last that reaches it."""
+    """Return the maximum over the last axis, NaN where undefined, and the index of its last occurrence."""
     known = np.where(np.isnan(f1), -1.0, f1)
     best = known.max(axis=-1)
     index = f1.shape[-1] - 1 - np.argmax(known[..., ::-1], axis=-1)

@@ -17,18 +17,18 @@ from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.ranking.ties import exact_mean
 
 MOST_IMAGES = 2_000_000
-"""Of so many images the products of three counts, which an equal error rate is made of, still fit an integer."""
+"""Number of images up to which products of three counts, used for equal error rates, fit a 64-bit integer."""
 
 
 @dataclass(frozen=True, eq=False)
 class RocCounts:
-    """Receiver operating curves in whole numbers, from the highest score of n images down: of S classifiers, or draws.
+    """ROC curves of S classifiers or B draws as counts, from the highest score of n images down.
 
     Parameters
     ----------
     alarms, hits : (S, n + 1) int
-        Negatives and positives with at least a score; images of one score enter together, and repeat their point. Of
-        B draws (B, m + 1) float64, with one point for those on a straight line.
+        Numbers of negatives and positives with at least a given score. Images with equal scores enter together and
+        repeat their point. For B draws, (B, m + 1) float64, without points within a straight line.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class RocCounts:
 
     @classmethod
     def of(cls, scores: NDArray[np.float64], truth: NDArray[np.bool_]) -> RocCounts:
-        """Of scores (S, n) under a truth (n,) with both positives and negatives."""
+        """Return the curves of scores (S, n) under a truth (n,) with both positives and negatives."""
         order = np.argsort(-scores, axis=1, kind="stable")
         in_order = np.take_along_axis(scores, order, axis=1)
         n = scores.shape[1]
@@ -58,7 +58,7 @@ class RocCounts:
 
     @classmethod
     def of_draws(cls, scores: NDArray[np.float64], truth: NDArray[np.bool_], times: NDArray[np.float64]) -> RocCounts:
-        """Of the scores (n,) of one classifier under a truth (n,), each image drawn so many times (n, B).
+        """Return the curves of the scores (n,) of one classifier under a truth (n,) for B draws with counts (n, B).
 
         Examples
         --------
@@ -77,16 +77,16 @@ class RocCounts:
 
     @property
     def negatives(self) -> NDArray[Any]:
-        """(S,) of all images."""
+        """(S,) number of negatives."""
         return np.asarray(self.alarms[:, -1])
 
     @property
     def positives(self) -> NDArray[Any]:
-        """(S,) of all images."""
+        """(S,) number of positives."""
         return np.asarray(self.hits[:, -1])
 
     def areas(self) -> Ratios:
-        """(S,) area under the curve: the chance that a positive scores above a negative, ties counting half.
+        """Return the (S,) areas under the curves: the probability that a positive scores above a negative, ties half.
 
         Examples
         --------
@@ -98,17 +98,17 @@ class RocCounts:
         return Ratios(twice, 2 * self.negatives * self.positives)
 
     def equal_error_rates(self) -> Ratios:
-        """(S,) the rate at which a curve, linear between points, has as many false alarms as misses.
+        """Return the (S,) equal error rates of the curves, interpolated linearly between points.
 
         Examples
         --------
-        Misses fall from 1/2 to 0 while false alarms rise from 0 to 1/2: both are 1/4 half way.
+        The miss rate falls from 1/2 to 0 while the false alarm rate rises from 0 to 1/2: halfway, both are 1/4.
 
         >>> counts = RocCounts.of(np.array([[0.9, 0.8, 0.8, 0.1]]), np.array([True, True, False, False]))
         >>> counts.equal_error_rates().values.tolist()
         [0.25]
         """
-        # false alarms - misses, times the negatives and the positives: from the least up to the greatest
+        # (false alarm rate - miss rate) times negatives times positives, ascending
         negatives, positives = self.negatives[:, None], self.positives[:, None]
         excess = self.alarms * positives + self.hits * negatives - negatives * positives
         after = (excess < 0).sum(axis=1)[:, None]
@@ -118,7 +118,10 @@ class RocCounts:
 
 
 def _points(scores: NDArray[np.float64], truth: NDArray[np.bool_]) -> tuple[NDArray[np.intp], int]:
-    """(n,) the point of the curve at which each image enters, and their number; a straight line has only its end."""
+    """Return the (n,) point of the curve at which each image enters, and the number of points.
+
+    A straight line has a point at its end only.
+    """
     distinct, group = distinct_codes(-scores)
     hits = np.bincount(group, truth, len(distinct))
     is_mixed = (hits > 0) & (hits < np.bincount(group))
@@ -127,32 +130,32 @@ def _points(scores: NDArray[np.float64], truth: NDArray[np.bool_]) -> tuple[NDAr
 
 
 class Ratios(NamedTuple):
-    """Quotients of whole numbers, 0 / 0 where undefined."""
+    """Quotients of integers, 0 / 0 where undefined."""
 
     above: NDArray[Any]
     below: NDArray[Any]
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """The quotients as floats, NaN where undefined."""
+        """Quotients as floats, NaN where undefined."""
         return divide(self.above, self.below)
 
 
 def concept_measures(
     scores: NDArray[np.float64], truth: NDArray[np.bool_], known: NDArray[np.bool_]
 ) -> tuple[Ratios, Ratios]:
-    """AUC and EER of each classifier and concept.
+    """Compute AUC and EER of each classifier and concept.
 
     Parameters
     ----------
     scores : (S, I, K) float64
     truth, known : (I, K) bool
-        Whether a concept was chosen, and whether there is an answer at all.
+        Whether a concept is present in an image, and whether this is known.
 
     Returns
     -------
     auc, eer : Ratios of (S, K)
-        Undefined for a concept that is chosen in none, or in all, of its images.
+        Undefined for a concept that is present in none, or in all, of its images.
 
     Examples
     --------
@@ -176,9 +179,9 @@ def concept_measures(
 
 
 def tree_distances(parents: Mapping[str, str | None], concepts: Sequence[str]) -> NDArray[np.float64]:
-    """(K, K) distance of every two concepts in a tree: edges between them, as a share of the longest way.
+    """Return the (K, K) distances of concepts in a tree: the edges between two, relative to the longest path.
 
-    Parameters and errors as of `tree_edges`; 1 between the two concepts that are farthest apart.
+    The two concepts that are farthest apart have distance 1. For parameters and errors, see `tree_edges`.
 
     Examples
     --------
@@ -190,14 +193,15 @@ def tree_distances(parents: Mapping[str, str | None], concepts: Sequence[str]) -
 
 
 def tree_edges(parents: Mapping[str, str | None], concepts: Sequence[str]) -> NDArray[np.intp]:
-    """(K, K) edges between every two concepts in a tree.
+    """Return the (K, K) numbers of edges between every two concepts in a tree.
 
     Parameters
     ----------
     parents : mapping of str to str or None
-        The node above each node. A node without one, or that is not named, is a root; several roots hang on one more.
+        Parent of each node. A node that is missing or has the parent None is a root; several roots share a common
+        parent.
     concepts : (K,) str
-        Nodes of the tree, inner ones too.
+        Nodes of the tree, leaves or inner nodes.
 
     Returns
     -------
@@ -206,7 +210,7 @@ def tree_edges(parents: Mapping[str, str | None], concepts: Sequence[str]) -> ND
     Raises
     ------
     InputError
-        For a concept that is not in the tree, or nodes above one another in a circle.
+        For a concept that is not in the tree, or a cycle of nodes.
 
     Examples
     --------
@@ -223,7 +227,7 @@ def tree_edges(parents: Mapping[str, str | None], concepts: Sequence[str]) -> ND
 
 
 def as_distances(edges: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(K, K) edges as shares of the longest way.
+    """Return (K, K) edges relative to the longest path.
 
     Examples
     --------
@@ -238,7 +242,7 @@ def _longest(edges: NDArray[np.intp]) -> int:
 
 
 def _path_to_root(name: str, parents: Mapping[str, str | None]) -> list[str]:
-    """A node and all above it, the root first."""
+    """Return a node and its ancestors, the root first."""
     path: list[str] = []
     node: str | None = name
     while node is not None:
@@ -250,7 +254,7 @@ def _path_to_root(name: str, parents: Mapping[str, str | None]) -> list[str]:
 
 
 def _shared(first: list[str], second: list[str]) -> int:
-    """How many nodes two paths from the root have in common."""
+    """Return the number of nodes that two paths from the root have in common."""
     apart = [index for index, (a, b) in enumerate(zip(first, second, strict=False)) if a != b]
     return apart[0] if apart else min(len(first), len(second))
 
@@ -262,30 +266,30 @@ def ontology_scores(
     distances: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """How near the concepts that classifiers name lie to the true ones: 1 minus the mean cost of a concept.
+    """Return ontology scores: 1 minus the mean tree distance between predicted and true concepts.
 
-    A miss costs its distance in the tree to the nearest concept that the classifier names, a false label its
-    distance to the nearest true one, each 1 if there is none; a hit costs nothing. The mean is over the concepts that
-    are true or named, with weights. (After Nowak & Lukashevich 2009, in the reading of Nowak & Rüger §4.2: the costs of
-    links are ours, and of the agreement between raters only a weight remains.)
+    A miss costs its distance in the tree to the nearest predicted concept, a false label its distance to the nearest
+    true concept, and 1 if there is none; a hit costs nothing. The score is 1 minus the weighted mean cost of the
+    concepts that are true or predicted. It follows Nowak & Lukashevich (2009) as read by Nowak & Rüger §4.2; the costs
+    of links are our own, and the agreement between raters enters only as a weight.
 
     Parameters
     ----------
     named : (S, I, K) bool
-        Concepts that each classifier names.
+        Concepts that each classifier predicts.
     truth, known : (I, K) bool
-        Concepts without an answer count for nothing.
+        Whether a concept is present in an image, and whether this is known; unknown concepts are ignored.
     distances : (K, K) float64 in [0, 1]
     weights : (K,) float64
 
     Returns
     -------
     (S, I) float64 in [0, 1]
-        1 where nothing is true and nothing named; NaN without any answer, or where nothing that counts has weight.
+        1 where nothing is true and nothing predicted; NaN where no concept is known or the total weight is 0.
 
     Examples
     --------
-    Truth: cat. Naming cat is right; naming dog is a miss and a false label at 1/2 each; naming nothing misses by 1.
+    The truth is cat. Cat is correct; dog is a miss and a false label at 1/2 each; no prediction is a miss at 1.
 
     >>> distances = tree_distances({"cat": "animal", "dog": "animal", "oak": "plant"}, ["cat", "dog", "oak"])
     >>> named = np.array([[[True, False, False]], [[False, True, False]], [[False, False, False]]])
@@ -311,7 +315,7 @@ def exact_ontology_mean(
     edges: NDArray[np.intp],
     weights: NDArray[np.float64],
 ) -> float:
-    """Mean over the images of the ontology scores of one classifier, computed with whole numbers and rounded once.
+    """Return the mean ontology score of one classifier over images, computed with integers and rounded once.
 
     Parameters
     ----------
@@ -334,14 +338,14 @@ def exact_ontology_mean(
     whole = np.array([above * (common // below) for above, below in ratios], object)
     either = named | true
     total, lost = either.astype(object) @ whole * longest, cost.astype(object) @ whole
-    alone = known.any(axis=1) & ~either.any(axis=1)  # nothing is true and nothing named
+    alone = known.any(axis=1) & ~either.any(axis=1)  # nothing is true and nothing predicted
     total[alone], lost[alone] = 1, 0
     scored = total != 0
     return exact_mean((total - lost)[scored].tolist(), total[scored].tolist(), int(scored.sum()))
 
 
 def _nearest(chosen: NDArray[np.bool_], distances: NDArray[Any], farthest: float) -> NDArray[Any]:
-    """(..., K) distance of each concept to the nearest of those chosen (..., K), the farthest where none is."""
+    """Return the (..., K) distance of each concept to the nearest chosen one (..., K); `farthest` without any."""
     nearest = np.full(chosen.shape, farthest, distances.dtype)
     for concept, from_it in enumerate(distances):
         np.minimum(nearest, np.where(chosen[..., concept, None], from_it, farthest), out=nearest)

@@ -1,4 +1,4 @@
-"""The tolerance of contour tasks for scores: how surely a pixel is found by something near it."""
+"""Tolerance of contour tasks: the highest score near a pixel."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def highest_near(levels: NDArray[np.int32], distance: float) -> NDArray[np.int32]:
-    """(H, W) the highest level within `distance` pixels of each pixel, centre to centre.
+    """Return the (H, W) highest level within `distance` pixels of each pixel, centre to centre.
 
     Examples
     --------
@@ -15,7 +15,7 @@ def highest_near(levels: NDArray[np.int32], distance: float) -> NDArray[np.int32
     [[9, 9, 5, 7, 7]]
     """
     highest, row, reach = levels.copy(), levels.copy(), 0
-    for down in range(int(distance), -1, -1):  # the rows of a disc, which grow towards its middle
+    for down in range(int(distance), -1, -1):  # the rows of a disc, which widen towards its middle
         while (reach + 1) ** 2 + down**2 <= distance**2:
             reach += 1
             np.maximum(row[:, reach:], levels[:, :-reach], out=row[:, reach:])

@@ -1,4 +1,4 @@
-"""Detectors on pixels under each truth: curves, areas, ranks, bounds (Lampert et al. §III-C, D)."""
+"""Evaluation of pixel detectors under each truth: curves, areas, ranks, bounds (Lampert et al. §III-C, D)."""
 
 from __future__ import annotations
 
@@ -42,34 +42,34 @@ class DetectorRanking(Result):
     thresholds : (L,) float64
         Descending.
     tpr, fpr : (T, S, L) float64
-        Rates at each threshold; NaN under a truth that marks nothing, or everything.
+        Rates at each threshold; TPR is NaN under a truth that marks nothing, FPR under one that marks everything.
     skew : (2,) float64
-        Range of the fraction of positives that precision is averaged over.
+        Range of the fraction of positives over which precision is averaged.
     images : (T,) int
-        Images that each truth knows.
+        Number of images of each truth.
     cco, cci : (S,) tuples of Correlation
-        Of a detector's output with the share of raters who marked a pixel, on pixels that any rater marked (CCO), and
-        on all (CCI). r is None where undefined, with the reason.
+        Correlations of a detector's scores with the share of raters who marked a pixel, on pixels that any rater marked
+        (CCO), and on all pixels (CCI). r is None where undefined, with the reason.
     least_share : (T,) float64, optional
-        Share of the raters, of a truth at a threshold of agreement; NaN of all others.
+        Share of the raters for a truth at a threshold of agreement; NaN for all other truths.
     raters_are_local : bool
-        Whether raters have no names over the images.
+        Whether raters have no names that hold over several images.
     outliers : tuple of str, optional
-        The raters whom the truth ``"excl-0.5"`` leaves out, where they were given.
+        Raters that the truth ``"excl-0.5"`` leaves out, if given.
     image_ids : (I,) object, optional
-        Images that were drawn from, in their order.
+        Images that the bootstrap draws from, in order.
     seed : int
-        Of the draws.
+        Seed of the bootstrap.
     replicates : (B, T, S) float64, optional
         `area` in each bootstrap replicate over images, at the same range of skew; B is 0 without a bootstrap.
     no_intervals : str
-        Why there are none although they were wanted; a sentence, empty else.
+        Reason why requested intervals are missing, as a sentence; otherwise empty.
     area : (T, S) float64
-        Area under `precision` over recall (TPR); unless given, computed from the rates.
+        Area under `precision` over recall (TPR); by default computed from the rates.
 
     Examples
     --------
-    Two detectors, one of which finds what the raters agree about:
+    Two detectors, one of which finds the pixels that the raters agree on:
 
     >>> from kalos_core.ranking import DetectorAccumulator
     >>> accumulator = DetectorAccumulator(methods=("any", "0.75"))
@@ -110,7 +110,7 @@ class DetectorRanking(Result):
 
     @property
     def by_agreement(self) -> NDArray[np.intp]:
-        """Indices of the truths at thresholds of agreement, ascending: 1/N, ..., 1 of the raters (Eq. 5)."""
+        """Indices of the truths at thresholds of agreement, ascending from 1/N to all raters (Eq. 5)."""
         if self.least_share is None:
             return np.zeros(0, np.intp)
         order = np.argsort(self.least_share, kind="stable")
@@ -122,7 +122,7 @@ class DetectorRanking(Result):
         return mean_precision(self.tpr, self.fpr, self.skew.tolist())
 
     def sampled(self, points: int = 200) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Recalls (P,) in even steps up to 1, and precision (T, S, P) there: the points of a plotted curve."""
+        """Return (P,) equally spaced recalls up to 1 and the (T, S, P) precision there, for plots."""
         recall = np.arange(1, points + 1) / points
         skew = self.skew.tolist()
         found = [
@@ -151,15 +151,15 @@ class DetectorRanking(Result):
 
     @property
     def area_interval(self) -> NDArray[np.float64]:
-        """(T, S, 2) of `area`: 95 % bootstrap interval over images; NaN without a bootstrap."""
+        """(T, S, 2) 95 % bootstrap interval of `area` over images; NaN without a bootstrap."""
         return self.ranking.interval
 
     @property
     def bounds(self) -> NDArray[np.float64]:
-        """(S, 2) least and greatest area under the truths by vote, NaN where none is defined.
+        """(S, 2) smallest and largest area under the truths by vote, NaN where none is defined.
 
-        In the paper's data the truth that any rater marked is the lower bound of the areas under single raters, one of
-        high agreement the upper bound (§V-B); `raters_outside` counts where that fails here.
+        In the paper's data, the truth "any" gives a lower bound of the areas under single raters, and a truth of high
+        agreement an upper bound (§V-B). `raters_outside` counts the exceptions.
         """
         areas = self.area[np.isin(self.truths, self.bounding)]
         areas = areas[np.isfinite(areas).all(axis=1)]
@@ -169,33 +169,33 @@ class DetectorRanking(Result):
 
     @property
     def raters_outside(self) -> NDArray[np.intp]:
-        """(S,) under how many single raters the area of a detector lies outside its bounds."""
+        """(S,) number of single raters under which the area of a detector lies outside its bounds."""
         areas, (low, high) = self.area[np.isin(self.truths, self.raters)], self.bounds.T
         return np.asarray(((areas < low) | (areas > high)).sum(axis=0))
 
     @property
     def raters_compared(self) -> NDArray[np.intp]:
-        """(S,) under how many single raters the area of a detector can be compared with its bounds."""
+        """(S,) number of single raters under which the area of a detector can be compared with its bounds."""
         areas = self.area[np.isin(self.truths, self.raters)]
         return np.asarray((np.isfinite(areas) & np.isfinite(self.bounds[:, 0])).sum(axis=0))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know before `distinguishable` is believed: how often the bounds fail, or that nothing tests them."""
+        """Caveats of `distinguishable`: how often the bounds fail, or that they cannot be tested."""
         if self.raters_are_local:
-            return ("Raters have no names over the images: no area under a single rater tests the bounds.",)
+            return ("Raters have no names across images, so the bounds cannot be tested under single raters.",)
         outside, compared = int(self.raters_outside.sum()), int(self.raters_compared.sum())
         if not outside:
             return ()
         of = f"of {number_of(compared, 'area')} under single raters"
         return (
-            f"{number_of(outside, f'{of} lies', f'{of} lie')} outside the bounds: detectors that the bounds tell apart "
-            "need not differ under every rater.",
+            f"{number_of(outside, f'{of} lies', f'{of} lie')} outside the bounds: detectors with disjoint bounds "
+            "may still rank differently under some raters.",
         )
 
     @property
     def overlap(self) -> NDArray[np.float64]:
-        """(S, S) length that the bounds of two detectors share, of the length that they cover; NaN where undefined."""
+        """(S, S) overlap of the bounds of two detectors, relative to their union; NaN where undefined."""
         low, high = self.bounds.T
         shared = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
         covered = np.maximum(high[:, None], high) - np.minimum(low[:, None], low)
@@ -204,30 +204,31 @@ class DetectorRanking(Result):
 
     @property
     def distinguishable(self) -> NDArray[np.bool_]:
-        """(S, S) whether the bounds of two detectors lie apart: as far as these hold, one is better; see `notes`."""
+        """(S, S) whether the bounds of two detectors are disjoint; if the bounds hold, one is better. See `notes`."""
         low, high = self.bounds.T
         above = low[:, None] > high
         return np.asarray(above | above.T)
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """One-line summary of the result."""
         counted = (
             f"{number_of(len(self.detectors), 'detector')} ranked under {number_of(len(self.truths), 'reference')}"
         )
         return "; ".join(filter(None, [counted, sureness_text(self.ranking)]))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each truth and detector: area and rank with their intervals, share of times best, and images."""
+        """Return one row per truth and detector: area and rank with intervals, `best_share`, and number of images."""
         ends = {f"value_{side}": f"area_{side}" for side in ("low", "high")}
         table = self.ranking.to_pandas().rename(columns={"system": "detector", "value": "area"} | ends)
         table["images"] = np.repeat(self.images, len(self.detectors))
         return table
 
     def by_detector(self) -> pd.DataFrame:
-        """One row for each detector: correlations with agreement (Table III) with their p, and bounds.
+        """Return one row per detector: correlations with agreement (Table III) with p values, and bounds.
 
-        `cci_minus_cco` is the paper's CCI - CCO: together with how large both are, how reliable a detector is (§III-C).
+        `cci_minus_cco` is the paper's CCI - CCO. Together with the size of both, it measures how reliable a detector is
+        (§III-C).
         """
         import pandas as pd
 
@@ -248,7 +249,7 @@ class DetectorRanking(Result):
         )
 
     def curves(self) -> pd.DataFrame:
-        """One row for each truth, detector and threshold at which something more is detected than above it."""
+        """Return one row per truth, detector and threshold at which more is detected than above it."""
         rising = (np.diff(self.tpr, axis=2, prepend=0) > 0) | (np.diff(self.fpr, axis=2, prepend=0) > 0)
         axes = {"truth": self.truths, "detector": self.detectors, "threshold": self.thresholds}
         every = crossed(axes, tpr=self.tpr, fpr=self.fpr, precision=self.precision)
@@ -257,24 +258,24 @@ class DetectorRanking(Result):
 
 @checked
 def rank_over_classes(by_class: Mapping[str, DetectorRanking]) -> Rankings:
-    """Detectors of several classes ranked under each truth by the mean over the classes of the area.
+    """Rank detectors of several classes under each truth by the mean area over the classes.
 
     Parameters
     ----------
     by_class : mapping of class to DetectorRanking
-        One accumulator a class, each with the detectors' score maps of that class and the masks of it
-        (`LabelStack.of_class`), for the same truths and detectors.
+        One result per class, from the detectors' score maps and the masks of that class (`LabelStack.of_class`), for
+        the same truths and detectors.
 
     Returns
     -------
     Rankings
-        The mean is over the classes that a truth marks; NaN where it marks none. With replicates where all classes were
-        counted over the same images and drawn with one `bootstrap` and `seed`: each draw has all classes then.
+        The mean is over the classes that a truth marks; NaN where it marks none. It has replicates if all classes have
+        the same images, `bootstrap` and `seed`, so that each draw contains all classes.
 
     Raises
     ------
     InputError
-        Without a class, or for a class with other truths or detectors than the first.
+        Without a class, or for a class with different truths or detectors than the first.
 
     Examples
     --------
@@ -313,7 +314,7 @@ def rank_over_classes(by_class: Mapping[str, DetectorRanking]) -> Rankings:
 
 
 def _joint_replicates(by_class: Mapping[str, DetectorRanking]) -> NDArray[np.float64] | None:
-    """(B, T, S) means over the classes in each replicate; None where classes were not drawn together."""
+    """Return the (B, T, S) means over the classes in each replicate; None if classes were not drawn together."""
     drawn = [found.replicates for found in by_class.values() if found.replicates is not None]
     draws = {(repr(_ids(found)), found.seed) for found in by_class.values()}
     if len(drawn) < len(by_class) or len(draws) > 1 or len({len(replicates) for replicates in drawn}) > 1:
@@ -326,7 +327,7 @@ def _ids(found: DetectorRanking) -> list[object]:
 
 
 def sureness_text(ranking: Rankings) -> str:
-    r"""In which share of the replicates the best is best; empty where nothing is drawn or compared.
+    r"""Describe the share of replicates in which the best system stays best; empty without replicates or competitors.
 
     Examples
     --------

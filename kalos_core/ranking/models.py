@@ -1,4 +1,4 @@
-"""Models that detect instances, ranked by mAP under each rater's truth and under consensus."""
+"""Ranking of object detection models by mAP under each rater's truth and under consensus."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Predictions = tuple[Annotations, ArrayLike | Sequence[Any] | None]
-"""The output of a model: its annotations, as those of one rater, and the confidence of each."""
+"""Output of a model: its annotations as those of one rater, and the confidence of each."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,10 +47,11 @@ class ModelRanking(Result):
     by_threshold : (L, T, M) float64
         mAP; NaN under a truth without an annotation.
     unknown_classes : (M,) int
-        Predictions of classes that are not among those of the raters; they count nowhere.
+        Number of predictions of classes that the raters do not have; they are ignored.
     means : (T, M) float64
-        mAP, the mean over the thresholds, which models are ranked by: equal where equal in exact arithmetic, whatever
-        the order of classes and models. Unless given, the mean of `by_threshold`, which may miss a tie by rounding.
+        mAP by which models are ranked, the mean over the thresholds. Values that are equal in exact arithmetic are
+        equal, for any order of classes and models. By default the mean of `by_threshold`, which may miss a tie due to
+        rounding.
 
     Examples
     --------
@@ -81,24 +82,24 @@ class ModelRanking(Result):
 
     @property
     def ranking(self) -> Rankings:
-        """Models ranked under each truth by mAP, the mean over the thresholds."""
+        """Models ranked under each truth by their mean mAP over the thresholds."""
         without = self.truths[np.isnan(self.means).all(axis=1)]
         reasons = tuple(f"mAP is undefined under {truth}: it has no annotation" for truth in without)
         return Rankings("mAP", self.truths, self.models, self.means, undefined=reasons)
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """One-line summary of the result."""
         return f"{number_of(len(self.models), 'model')} ranked under {number_of(len(self.truths), 'reference')}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each truth and model: mAP and rank."""
+        """Return one row per truth and model: mAP and rank."""
         return self.ranking.to_pandas().rename(columns={"system": "model", "value": "map"})
 
 
 @dataclass(frozen=True)
 class ModelSettings(Settings):
-    """How models are ranked."""
+    """Settings of `rank_models`."""
 
     consensus: Mapping[str, Annotations] | None = None
     similarity: ComparedBy = "auto"
@@ -107,18 +108,19 @@ class ModelSettings(Settings):
 
 @takes(ModelSettings)
 def rank_models(models: Mapping[str, Predictions], annotations: Annotations, settings: ModelSettings) -> ModelRanking:
-    """How models rank by mAP under the truth of each rater, and under others such as consensus at several quorums.
+    """Rank models by mAP under the truth of each rater, and under further truths such as consensus at several quorums.
 
-    Each mAP is that of `map_of_predictions`: an image on which a model predicts nothing counts as assigned.
+    Each mAP is computed by `map_of_predictions`: an image without predictions of a model still counts as assigned.
 
     Parameters
     ----------
     models : mapping of name to (Annotations, confidences)
     annotations : Annotations
-        Of the raters; each is a truth, unless they are local to an image (`Annotations.raters_are_local`): then none is
-        one over several images, and models are ranked under consensus only.
+        Annotations of the raters, each of whom is a truth. Raters that are local to an image
+        (`Annotations.raters_are_local`) cannot be truths; models are then ranked under consensus only.
     consensus : mapping of name to Annotations, optional
-        Further truths, of one rater each. One without an annotation, such as a quorum that nothing reaches, has no mAP.
+        Further truths, with one rater each. A truth without annotations, such as a quorum that nothing reaches, has no
+        mAP.
 
     Returns
     -------
@@ -127,8 +129,9 @@ def rank_models(models: Mapping[str, Predictions], annotations: Annotations, set
     Raises
     ------
     InputError
-        Without a model, without consensus where raters are local to an image, for a name used twice, a consensus of
-        several raters, no annotation of any rater, or input that `map_of_predictions` refuses; the model is named.
+        Without a model, without consensus if raters are local to an image, for a name used twice, a consensus of
+        several raters, no annotation of any rater, or input that `map_of_predictions` rejects. The message names the
+        model.
 
     Examples
     --------
@@ -176,15 +179,15 @@ def rank_models(models: Mapping[str, Predictions], annotations: Annotations, set
 
 @dataclass(frozen=True)
 class _Column:
-    """One model: mAP under every truth."""
+    """The mAP of one model under every truth."""
 
     found: tuple[tuple[PredictionMap, int] | None, ...]
-    """(T,) each truth as a rater of a result; None for one without an annotation."""
+    """(T,) result and index of its rater for each truth; None for a truth without annotations."""
     unknown_classes: int
 
     @property
     def first(self) -> PredictionMap:
-        """That of the raters."""
+        """Result under the raters' truths."""
         return next(entry for entry in self.found if entry is not None)[0]
 
     @property
@@ -195,7 +198,7 @@ class _Column:
         return np.stack(columns, axis=1)
 
     def exact(self, truth: int) -> float:
-        """MAP under a truth, the mean over the thresholds, computed with whole numbers and rounded once."""
+        """Return the mean mAP under a truth over the thresholds, computed with integers and rounded once."""
         entry = self.found[truth]
         if entry is None:
             return math.nan

@@ -1,4 +1,4 @@
-"""Rankings under several truths, and how far they agree: shared by classifiers, detectors and models."""
+"""Rankings under several truths and their agreement, for classifiers, detectors and models."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 LEVEL = 0.05
-"""Rankings are called concordant below this p."""
+"""Significance level: rankings are called concordant for p below it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rankings(Result):
-    """How S systems (classifiers, detectors or models) rank by one measure under each of T truths.
+    """Rankings of S systems (classifiers, detectors or models) by one measure under each of T truths.
 
     Figures: ``"ranking"``, ``"tau"``, ``"shared"``.
 
@@ -46,17 +46,17 @@ class Rankings(Result):
         NaN where undefined; `undefined` has the reasons.
     less_is_better : bool
     undefined : tuple of str
-        A sentence for each reason why a value is missing.
+        One sentence for each reason why a value is missing.
     replicates : (B, T, S) float64, optional
-        The values in each bootstrap replicate over images, all from the same draws; B is 0 without a bootstrap, None
-        where images cannot be drawn again.
+        Values in each bootstrap replicate over images, all from the same draws. B is 0 without a bootstrap; None if
+        images cannot be resampled.
     images : int
-        How many images they were drawn from.
+        Number of images that the bootstrap draws from.
     deciding_images : (T,) int, optional
-        How many of them decide the values under each truth; all unless given.
+        Number of images that determine the values under each truth; by default all.
     skewed : bool
-        Whether few images push values against the best value there is, 1, or 0 where less is better: their intervals
-        are those of `intervals_below_one`.
+        Whether, with few images, values accumulate at the best possible value: 1, or 0 if less is better. Their
+        intervals are then computed by `intervals_below_one`.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Rankings(Result):
     >>> rankings.times_best.tolist(), round(rankings.best_changes, 3)
     ([2, 1, 0], 0.667)
 
-    Four replicates of two systems over eight images, which tie in the second:
+    Four replicates of two systems over eight images; in the second replicate, the systems tie:
 
     >>> drawn = np.array([[[0.9, 0.7]], [[0.8, 0.8]], [[0.6, 0.7]], [[0.9, 0.8]]])
     >>> names = np.array(["ann"]), np.array(["a", "b"])
@@ -95,7 +95,7 @@ class Rankings(Result):
 
     @cached_property
     def interval(self) -> NDArray[np.float64]:
-        """(T, S, 2) of the values: 95 % bootstrap over images; NaN without replicates."""
+        """(T, S, 2) 95 % bootstrap interval of the values over images; NaN without replicates."""
         if not self.skewed:
             return self._interval_of(self._drawn)
         if self.less_is_better:
@@ -104,14 +104,14 @@ class Rankings(Result):
 
     @cached_property
     def rank_interval(self) -> NDArray[np.float64]:
-        """(T, S, 2) of the ranks: 95 % bootstrap interval over images; NaN without replicates."""
+        """(T, S, 2) 95 % bootstrap interval of the ranks over images; NaN without replicates."""
         return self._interval_of(self._drawn_ranks, whole_numbers=True)
 
     @cached_property
     def best_share(self) -> NDArray[np.float64]:
-        """(T, S) share of the replicates in which a system is the best; the best of one share it equally.
+        """(T, S) share of the replicates in which a system is the best; tied systems share a replicate equally.
 
-        NaN without a replicate in which any is ranked.
+        NaN if no replicate ranks any system.
         """
         is_best = self._drawn_ranks == np.nan_to_num(self._drawn_ranks, nan=np.inf).min(
             axis=2, keepdims=True, initial=np.inf
@@ -122,7 +122,7 @@ class Rankings(Result):
 
     @property
     def sureness(self) -> tuple[float, float] | None:
-        """Least and greatest `best_share` of the best under each truth; None where nothing is drawn or compared."""
+        """Smallest and largest `best_share` of the best systems; None without replicates or competitors."""
         shares = self.best_share[self.is_best & np.isfinite(self.best_share)]
         return (float(shares.min()), float(shares.max())) if len(shares) and len(self.systems) > 1 else None
 
@@ -150,7 +150,7 @@ class Rankings(Result):
 
     @property
     def _images(self) -> NDArray[np.intp]:
-        """(T * S,) how many images decide each value."""
+        """(T * S,) number of images that determine each value."""
         truths, systems = self.values.shape
         by_truth = np.full(truths, self.images) if self.deciding_images is None else self.deciding_images
         return np.repeat(by_truth, systems)
@@ -162,26 +162,26 @@ class Rankings(Result):
 
     @property
     def is_best(self) -> NDArray[np.bool_]:
-        """(T, S) the best system under each truth: several where they tie, none where all are undefined."""
+        """(T, S) whether a system is the best under a truth: several if they tie, none if all are undefined."""
         signed = self.values if not self.less_is_better else -self.values
         best = np.where(np.isnan(signed), -np.inf, signed).max(axis=1, initial=-np.inf, keepdims=True)
         return np.asarray(signed == best)
 
     @property
     def times_best(self) -> NDArray[np.intp]:
-        """(S,) under how many truths a system is the best, or one of the best."""
+        """(S,) number of truths under which a system is the best, or one of the best."""
         return np.asarray(self.is_best.sum(axis=0))
 
     @property
     def best_changes(self) -> float:
-        """Share of the pairs of truths under which no system is the best of both; NaN with fewer than two truths."""
+        """Share of the pairs of truths without a common best system; NaN with fewer than two truths."""
         best = self.is_best[self.is_best.any(axis=1)].astype(np.intp)
         pairs = np.triu_indices(len(best), 1)
         return float((best @ best.T == 0)[pairs].mean()) if len(best) > 1 else np.nan
 
     @property
     def ranking_of(self) -> NDArray[np.intp]:
-        """(T,) code of the ranking that a truth gives, by first occurrence: truths of one code rank all alike."""
+        """(T,) code of the ranking that a truth gives, by first occurrence; equal codes mean equal rankings."""
         codes: dict[bytes, int] = {}
         rows = np.nan_to_num(self.ranks, nan=-1.0)
         return np.array([codes.setdefault(row.tobytes(), len(codes)) for row in rows], np.intp)
@@ -196,16 +196,16 @@ class Rankings(Result):
 
     @property
     def tau_p(self) -> NDArray[np.float64]:
-        """(T, T) two-sided p of tau: how often unrelated rankings are that alike."""
+        """(T, T) two-sided p value of tau under the null hypothesis of unrelated rankings."""
         return _of_pairs(self, lambda first, second: _kendall(first, second)[1])
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """One-line summary of the result."""
         return f"{len(self.systems):,} ranked by {self.measure} under {number_of(len(self.truths), 'reference')}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each truth and system; with intervals and `best_share` where images can be drawn again."""
+        """Return one row per truth and system, with intervals and `best_share` if images can be resampled."""
         columns = {"value": self.values, "rank": self.ranks}
         if self.replicates is not None:
             columns |= {"value_interval": self.interval, "rank_interval": self.rank_interval}
@@ -223,9 +223,9 @@ class Concordance(Result):
     ----------
     truths : (T,) object
     distance : (T, T) float64 in [0, 1/2)
-        Row: the truth that gives the order; column: the truth that gives the cumulated ranks. Not symmetric.
+        Row: the truth that defines the order; column: the truth whose ranks are cumulated. Not symmetric.
     p : (T, T) float64
-        Share of random orders that are as near: small where the rankings are concordant.
+        Share of random orders with a distance at most as large; small for concordant rankings.
 
     Examples
     --------
@@ -242,12 +242,12 @@ class Concordance(Result):
 
     @property
     def concordant(self) -> NDArray[np.bool_]:
-        """(T, T) whether the rankings of two truths are nearer than random orders are, both ways: p below `LEVEL`."""
+        """(T, T) whether the rankings of two truths are nearer than random orders: p below `LEVEL`, both ways."""
         p = np.where(np.isnan(self.p), np.inf, self.p)
         return np.asarray(np.maximum(p, p.T) < LEVEL)
 
     def verdict(self, one: int, other: int) -> str:
-        """What concordance says of two truths, in words.
+        """Describe the concordance of two truths.
 
         Examples
         --------
@@ -265,11 +265,11 @@ class Concordance(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """One-line summary of the result."""
         return f"Concordance of the rankings under {number_of(len(self.truths), 'reference')}"
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each ordered pair of different truths."""
+        """Return one row per ordered pair of different truths."""
         axes = {"in_order_of": self.truths, "ranks_of": self.truths}
         every = crossed(axes, distance=self.distance, p=self.p, concordant=self.concordant)
         return every[~np.eye(len(self.truths), dtype=np.bool_).ravel()].reset_index(drop=True)
@@ -277,12 +277,14 @@ class Concordance(Result):
 
 @dataclass(frozen=True)
 class ConcordanceSettings(Settings):
-    """What concordance is compared with."""
+    """Settings of `concordance`."""
 
     permutations: Annotated[
         int,
         Option(
-            "Random orders", "That D is compared with; all orders are tried where there are no more than that.", low=1
+            "Random orders",
+            "Number of random orders that D is compared with; if there are no more orders than that, all are used.",
+            low=1,
         ),
     ] = 1000
     seed: Seed = 0
@@ -290,13 +292,13 @@ class ConcordanceSettings(Settings):
 
 @takes(ConcordanceSettings)
 def concordance(rankings: Rankings, settings: ConcordanceSettings) -> Concordance:
-    """Concordance of rankings in the sense of Kolmogorov and Smirnov.
+    """Compute the concordance of rankings in the sense of Kolmogorov and Smirnov.
 
-    The ranks that one truth gives are cumulated in the order that another truth gives. D is the largest gap between
-    that sum and the other truth's own, as a share of the sum of all ranks: 0 for equal rankings; for reversed ones of S
-    systems S / (2 (S + 1)), or (S - 1) / (2 S) where S is odd. Systems that tie in the order enter together. (Nowak &
-    Rüger §4.3 name a two-sample test; between two lists of the same ranks that would always be 0, so this definition is
-    ours.)
+    The ranks of one truth are cumulated in the order of another truth. D is the largest gap between that sum and the
+    other truth's own, relative to the sum of all ranks. It is 0 for equal rankings; for reversed rankings of S systems,
+    it is S / (2 (S + 1)), or (S - 1) / (2 S) if S is odd. Systems that tie in the order enter together. The definition
+    is our own: Nowak & Rüger §4.3 name a two-sample test, but between two lists of the same ranks it would always give
+    0.
 
     Parameters
     ----------
@@ -308,8 +310,8 @@ def concordance(rankings: Rankings, settings: ConcordanceSettings) -> Concordanc
 
     Examples
     --------
-    Ranks 1, 3, 2 in the order of ann run up to 1, 4, 6, against 1, 3, 6: a gap of 1 in 6. Of six orders, three are
-    that near: her own, and those with one pair of neighbours swapped.
+    The ranks 1, 3, 2 in the order of ann sum up to 1, 4, 6, against 1, 3, 6: a gap of 1 in 6. Three of six orders are
+    that close: ann's own order, and those with one pair of neighbours swapped.
 
     >>> values = np.array([[0.9, 0.8, 0.7], [0.9, 0.6, 0.7]])
     >>> rankings = Rankings("AUC", np.array(["ann", "bob"]), np.array(["a", "b", "c"]), values)
@@ -319,7 +321,7 @@ def concordance(rankings: Rankings, settings: ConcordanceSettings) -> Concordanc
     """
     rng = np.random.default_rng(settings.seed)
     known = np.isfinite(rankings.values).astype(np.intp)
-    sizes = np.unique(known @ known.T).tolist()  # how many systems two truths both rank
+    sizes = np.unique(known @ known.T).tolist()  # numbers of systems that two truths both rank
     orders = {size: _orders(size, settings.permutations, rng) for size in sizes if size > 1}
 
     def share_as_near(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
@@ -337,7 +339,7 @@ def concordance(rankings: Rankings, settings: ConcordanceSettings) -> Concordanc
 def _of_pairs(
     rankings: Rankings, of_pair: Callable[[NDArray[np.float64], NDArray[np.float64]], float]
 ) -> NDArray[np.float64]:
-    """(T, T) a number for each ordered pair of truths, from the ranks of the systems that both rank."""
+    """Return a (T, T) number for each ordered pair of truths, from the ranks of the systems that both rank."""
     found = np.full((len(rankings.truths), len(rankings.truths)), np.nan)
     for row, first in enumerate(rankings.values):
         for column, second in enumerate(rankings.values):
@@ -349,14 +351,14 @@ def _of_pairs(
 
 
 def _orders(size: int, tries: int, rng: np.random.Generator) -> tuple[NDArray[np.intp], bool]:
-    """Orders of so many systems: all of them, and True, or as many as are to be tried."""
+    """Return (all orders, True) for few systems, else (as many random orders as `tries`, False)."""
     if size < 20 and factorial(size) <= tries:
         return np.array(list(every_order(range(size))), np.intp), True
     return rng.permuted(np.tile(np.arange(size), (tries, 1)), axis=1), False
 
 
 def _gap(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(...,) D of ranks (..., S) in the order of the ranks (S,)."""
+    """Return the (...,) D of ranks (..., S) in the order of the ranks (S,)."""
     order = np.argsort(first, kind="stable")
     in_order = first[order]
     ends = np.append(in_order[1:] != in_order[:-1], True)  # ties enter together
@@ -383,7 +385,7 @@ def _kendall(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[f
 
 
 def check_names(names: Iterable[object], size: int, what: str) -> NDArray[np.object_]:
-    """(size,) names as an array of objects, each once.
+    """Check that names are unique, and return them as a (size,) array of objects.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Values of classifiers of images in bootstrap replicates: images drawn with replacement, with all their labels."""
+"""Bootstrap replicates of the values of image classifiers: images are resampled with all their labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kalos_core.reliability import NOT_ASSIGNED
 from kalos_core.resampling import Draws
 
 AT_ONCE = 1 << 18
-"""Images drawn in the replicates that are computed at a time: they stay in the cache."""
+"""Number of images drawn in the replicates computed at a time, few enough to stay in the cache."""
 
 
 def value_replicates(
@@ -24,7 +24,7 @@ def value_replicates(
     ontology: NDArray[np.float64] | None,
     drawn: Draws,
 ) -> dict[str, NDArray[np.float64]]:
-    """By measure, the values (B, T, S) under every truth in each replicate, all from the same draws.
+    """Return by measure the (B, T, S) values under every truth in each replicate, all from the same draws.
 
     Parameters
     ----------
@@ -34,17 +34,17 @@ def value_replicates(
     ontology : (T, S, I) float64 or None
         Ontology score of each image.
     drawn : Draws
-        Of the I images.
+        Draws of the I images.
 
     Returns
     -------
     dict of (B, T, S) float64
-        ``"AUC"`` and ``"EER"``, each the mean over the concepts that a replicate has in some of its images and not in
-        others, and ``"ontology score"`` where it is given; NaN without any. Rounded, so that equal values tie.
+        ``"AUC"`` and ``"EER"``, each the mean over the concepts that are present in some images of a replicate and
+        absent in others, and ``"ontology score"`` if given; NaN where undefined. Rounded, so that equal values tie.
 
     Examples
     --------
-    The four scores are in order in every draw that has images of both answers; the second has one answer only:
+    The order of the scores is correct in every draw with images of both answers; the second draw has one answer only:
 
     >>> values, truth = np.array([[[0.9], [0.8], [0.2], [0.1]]]), np.array([[[1], [1], [0], [0]]])
     >>> value_replicates(values, truth, None, Draws(np.arange(4), replicates=3, seed=0))["AUC"].ravel().tolist()
@@ -62,14 +62,15 @@ def value_replicates(
 
 
 def deciding_images(decisions: NDArray[np.integer]) -> NDArray[np.intp]:
-    """(T,) how many images decide the mean AUC under each truth (T, I, K): those of the rarer answer.
+    """Return the (T,) numbers of images that determine the mean AUC under each truth (T, I, K).
 
-    An AUC is as uncertain as the rarer of its two answers is rare. Of a mean over concepts the number is that of Welch
-    and Satterthwaite, if each concept has a variance of one over its number, and no more than there are such images.
+    The uncertainty of an AUC depends on the number of images with the rarer answer. For a mean over concepts, it is the
+    effective number of Welch and Satterthwaite, with a variance of 1 / n for a concept with n such images. It is at
+    most the number of images that have the rarer answer for any concept.
 
     Examples
     --------
-    One of two concepts is in two of five images, the other, alone, in two others:
+    A single concept in two of five images; then two concepts, each in two different images:
 
     >>> deciding_images(np.array([[[1], [1], [0], [0], [0]]])).tolist()
     [2]
@@ -87,7 +88,7 @@ def deciding_images(decisions: NDArray[np.integer]) -> NDArray[np.intp]:
 
 
 def _some(drawn: Draws) -> Iterator[NDArray[np.float64]]:
-    """(I, B') how often each image is drawn, some replicates at a time."""
+    """Yield (I, B') counts of how often each image is drawn, some replicates at a time."""
     at_once = max(1, AT_ONCE // max(len(drawn.images), 1))
     for block in drawn:
         for first in range(0, len(block), at_once):
@@ -97,7 +98,7 @@ def _some(drawn: Draws) -> Iterator[NDArray[np.float64]]:
 def _over_concepts(
     values: NDArray[np.float64], decisions: NDArray[np.integer], times: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(B, T, S) mean AUC and EER over the concepts, of draws (I, B)."""
+    """Return the (B, T, S) mean AUC and EER over the concepts for draws (I, B)."""
     systems, _, concepts = values.shape
     auc, eer = np.full((2, concepts, times.shape[1], len(decisions), systems), np.nan)
     for truth, concept in np.ndindex(len(decisions), concepts):
@@ -114,12 +115,12 @@ def _over_concepts(
 
 
 def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Means over the first axis of what is defined; NaN where nothing is."""
+    """Return the means of defined values over the first axis; NaN where none is defined."""
     known = np.isfinite(values)
     return divide(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0))
 
 
 def _over_images(scores: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(B, T, S) mean over the images of scores (T, S, I), of draws (I, B)."""
+    """Return the (B, T, S) means of scores (T, S, I) over the images for draws (I, B)."""
     known = np.isfinite(scores)
     return np.moveaxis(divide(np.where(known, scores, 0.0) @ times, known @ times), 2, 0)

@@ -1,4 +1,4 @@
-"""Areas of detectors in bootstrap replicates: images drawn with replacement, each with all its pixels."""
+"""Bootstrap replicates of the areas of detectors: images are resampled with all their pixels."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from kalos_core.ranking.skew import NEAR, NODES, by_logarithm, mean_precision
 from kalos_core.resampling import Draws, WeightedSums
 
 RULES = ((0.8, 3), (0.5, 5), (0.2, 10), (0.0, NODES))
-"""Points of the Gauss-Legendre rule for a segment where both rates start at no less than that share of their ends."""
+"""(share, points): number of Gauss-Legendre points for a segment whose rates start at no less than this share of their
+ends."""
 
 DIGITS = 12
-"""Decimals of an area: sums in another order differ after them."""
+"""Number of decimals of an area; the order of summation only changes later decimals."""
 
 TINY = 1e-300
-"""False alarms for each find, where there are none: precision is 1 to the last bit."""
+"""Replaces a ratio FPR / TPR of 0, so that precision is 1 to the last bit."""
 
 
 @dataclass(frozen=True, eq=False)
 class LevelCounts:
-    """Pixels of one image under one truth by detector and level, without the zeros.
+    """Non-zero pixel counts of one image under one truth by detector and level.
 
     Parameters
     ----------
     place : (n,) uint32
-        Of a count in an array (2, S, L): positives before negatives, levels ascending.
+        Flat index of a count in an array (2, S, L): positives before negatives, levels ascending.
     count : (n,) uint32
     """
 
@@ -42,7 +43,7 @@ class LevelCounts:
 
     @classmethod
     def of(cls, positives: NDArray[np.integer], negatives: NDArray[np.integer]) -> LevelCounts:
-        """From the counts (S, L) of both.
+        """Return the non-zero counts of positives and negatives (S, L).
 
         Examples
         --------
@@ -63,17 +64,17 @@ def area_replicates(
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> NDArray[np.float64]:
-    """(B, T, S) areas under every truth in each replicate, all from the same draws of images.
+    """Return the (B, T, S) areas under every truth in each replicate, all from the same draws of images.
 
-    Drawn from are all images, in the order of their ids as text. The range of skew stays that of all of them, and so
-    does what was estimated over all of them, such as who is an outlier.
+    Draws are from all images, sorted by the text of their ids. The range of skew, and values estimated over all images
+    such as the outliers, are the same in every replicate.
 
     Parameters
     ----------
     images : (I,) sequence
         Ids.
     counts : (T, I) sequence of sequence of LevelCounts or None
-        None where a truth does not know the image.
+        None if a truth does not have the image.
     detectors, levels : int
         S and L.
     skew : (2,) float
@@ -84,17 +85,17 @@ def area_replicates(
     Returns
     -------
     (B, T, S) float64
-        As `curve_area` of the counts of the images drawn, to about 1e-7; NaN without a positive, or a negative.
+        `curve_area` of the counts of the images drawn, to about 1e-7; NaN without a positive, or a negative.
 
     Raises
     ------
     InputError
-        For a number of replicates or a seed that is none, or more images to draw than the limit.
+        For an invalid number of replicates or seed, or more images to draw than the limit.
 
     Examples
     --------
-    A detector that is right on the first image and wrong on the second; drawn are both, the second twice, or the first
-    twice, four times in all:
+    Four draws of two images, with a detector that is right on the first image and wrong on the second. A draw contains
+    both images, the first image twice, or the second twice:
 
     >>> right = LevelCounts.of(np.array([[0, 1]]), np.array([[1, 0]]))
     >>> wrong = LevelCounts.of(np.array([[1, 0]]), np.array([[0, 1]]))
@@ -113,7 +114,7 @@ def area_replicates(
 
 
 def _sums(counts: Sequence[LevelCounts | None], size: int) -> WeightedSums:
-    """Sums over images of the counts (2, S, L) of each, as 2 * size columns."""
+    """Return weighted sums over images of their counts (2, S, L), as 2 * size columns."""
     entries = [
         (each.place, np.full(len(each.place), line), each.count) for line, each in enumerate(counts) if each is not None
     ]
@@ -121,10 +122,10 @@ def _sums(counts: Sequence[LevelCounts | None], size: int) -> WeightedSums:
 
 
 def _areas(counts: NDArray[np.float64], skew: Sequence[float]) -> NDArray[np.float64]:
-    """(B, S) area under the curve of the counts (2, S, L, B) of the images drawn."""
+    """Return the (B, S) areas under the curves of the counts (2, S, L, B) of the images drawn."""
     areas = np.full((counts.shape[3], counts.shape[1]), np.nan)
     for detector, (positives, negatives) in enumerate(counts.swapaxes(0, 1)):
-        levels = np.flatnonzero(positives.any(axis=1))[::-1]  # where a curve rises, from the highest down
+        levels = np.flatnonzero(positives.any(axis=1))[::-1]  # where the curve rises, from the highest level down
         if not len(levels):
             continue
         found = np.cumsum(positives[levels], axis=0)
@@ -139,10 +140,10 @@ def _areas(counts: NDArray[np.float64], skew: Sequence[float]) -> NDArray[np.flo
 def _area(
     tpr: NDArray[np.float64], before: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequence[float]
 ) -> NDArray[np.float64]:
-    """(B,) area under curves (B, L) as `curve_area`, each segment by the fewest points that serve it.
+    """Return the (B,) areas under curves (B, L) as `curve_area`, with the fewest points that suffice per segment.
 
-    A segment runs from the last TPR and the FPR `before` it to its own TPR and FPR. What is done to it depends on
-    nothing else, and areas are rounded, so that curves that are equal tie.
+    A segment runs from the last TPR and the FPR `before` it to its own TPR and FPR. Each segment is computed
+    independently, and areas are rounded, so that equal curves tie.
     """
     steps, ends = (np.diff(tpr, axis=1, prepend=0.0), fpr - before), (tpr, fpr)
     rises = steps[0] > 0
@@ -165,16 +166,16 @@ def _area(
 
 @lru_cache
 def _rule(nodes: int) -> tuple[list[float], list[float]]:
-    """How far before the end of a segment precision is computed, as a share of it, and the weights."""
+    """Return the nodes, as relative distances from the end of a segment, and the weights."""
     node, weight = np.polynomial.legendre.leggauss(nodes)
     share, weight = (node + 1) / 2, weight / 2
-    if nodes == NODES:  # dense where a segment starts: there it is steep
+    if nodes == NODES:  # denser at the start of a segment, where the curve is steep
         share, weight = share**2, 2 * weight * share
     return (1 - share).tolist(), weight.tolist()
 
 
 def _precision(found: NDArray[np.float64], wrong: NDArray[np.float64], skew: Sequence[float]) -> NDArray[np.float64]:
-    """As `mean_precision` where anything is found, in fewer steps; what it answers elsewhere counts for nothing."""
+    """Compute `mean_precision` faster where anything is found; other values are arbitrary and unused."""
     low, high = skew
     if low == high:
         return mean_precision(found, wrong, skew)

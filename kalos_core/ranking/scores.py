@@ -1,4 +1,4 @@
-"""The image-level scores of classifiers, and the decisions of raters: two aligned tables."""
+"""Image-level scores of classifiers and decisions of raters, as tables."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Unlisted = Annotated[
     float | None,
     Option(
         "Score of labels that are not listed",
-        "Score of a label that a classifier does not name where it names others; None: it is missing.",
+        "Score of a label that a classifier leaves out in an image for which it has other scores; None: missing.",
     ),
 ]
 
 
 @dataclass(frozen=True)
 class ScoreSettings(Settings):
-    """How scores are read."""
+    """Settings of `SystemScores.from_tables`."""
 
     unlisted: Unlisted = None
     images: Sequence[Hashable] | None = None
@@ -38,7 +38,7 @@ class ScoreSettings(Settings):
 
 @dataclass(frozen=True)
 class TruthSettings(Settings):
-    """Which truths there are besides those of raters."""
+    """Settings of `ConceptTruths.from_labels`: truths in addition to those of raters."""
 
     majority: Annotated[
         str,
@@ -49,14 +49,14 @@ class TruthSettings(Settings):
 
 @dataclass(frozen=True, eq=False)
 class SystemScores:
-    """How sure each of S classifiers is of each of K concepts in each of I images.
+    """Scores of S classifiers for K concepts in I images.
 
     Parameters
     ----------
     systems, images, concepts : (S,), (I,), (K,) object
-        Names, each once.
+        Unique names.
     values : (S, I, K) float64
-        The higher, the surer; NaN where a classifier gives no score.
+        Scores, higher for more confidence; NaN where a classifier gives no score.
 
     Raises
     ------
@@ -87,13 +87,13 @@ class SystemScores:
     def from_tables(
         cls, tables: Mapping[str, Mapping[Hashable, Mapping[str, float]]], settings: ScoreSettings
     ) -> SystemScores:
-        """Scores of each classifier, by image and concept.
+        """Return scores from nested mappings: by classifier, image and concept.
 
         Parameters
         ----------
         tables : mapping of classifier to mapping of image to mapping of concept to score
         images, concepts : sequences, optional
-            Those that count, in this order; by default what occurs.
+            Images and concepts to keep, in this order; by default all that occur.
 
         Raises
         ------
@@ -132,19 +132,19 @@ class SystemScores:
 
 @dataclass(frozen=True, eq=False)
 class ConceptTruths:
-    """Which of K concepts each of T truths finds in each of I images.
+    """Decisions of T truths on K concepts in I images.
 
     Parameters
     ----------
     truths, images, concepts : (T,), (I,), (K,) object
-        Names, each once.
+        Unique names.
     decisions : (T, I, K) int8
-        1 chosen, 0 not chosen, `NOT_ASSIGNED` where a truth has no decision.
+        1 chosen, 0 not chosen, `NOT_ASSIGNED` if a truth has no decision.
 
     Raises
     ------
     InputError
-        If lengths differ, a name is used twice or a decision is none of the three.
+        If lengths differ, a name is used twice or a decision has any other value.
 
     Examples
     --------
@@ -172,9 +172,9 @@ class ConceptTruths:
     @classmethod
     @takes(TruthSettings)
     def from_labels(cls, labels: LabelTable, settings: TruthSettings) -> ConceptTruths:
-        """The decisions of every rater of a table, of each team's majority, and last of the majority of all raters.
+        """Return the decisions of every rater of a table, of each team's majority, and of the majority of all raters.
 
-        A majority decides nothing at a tie.
+        A majority has no decision at a tie.
 
         Parameters
         ----------

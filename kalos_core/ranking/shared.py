@@ -1,4 +1,4 @@
-"""Which truths share a ranking (Lampert et al., Table IV)."""
+"""Rankings that several truths share (Lampert et al., Table IV)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class SharedRanking:
     truths : (T,) object
         Names.
     systems : (S,) object
-        Those that are ranked, best first; of equal ones, in the order of the rankings.
+        Ranked systems, best first; equal systems in the order of the rankings.
     ranks : (S,) float64
-        Their ranks; equal systems share their mean rank.
+        Ranks of the systems; equal systems share their mean rank.
 
     Examples
     --------
@@ -36,14 +36,14 @@ class SharedRanking:
 
     @property
     def order(self) -> str:
-        """The systems in one line, ``>`` for better and ``=`` for equal."""
+        """Systems in one line, separated by ``>`` for better and ``=`` for equal."""
         signs = ["", *(" = " if same else " > " for same in self.ranks[1:] == self.ranks[:-1])]
         return "".join(f"{sign}{name}" for sign, name in zip(signs, self.systems, strict=True))
 
 
 @checked
 def shared_rankings(rankings: Rankings) -> tuple[SharedRanking, ...]:
-    """The different rankings there are, each with the truths that give it.
+    """Return the distinct rankings, each with the truths that give it.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def shared_rankings(rankings: Rankings) -> tuple[SharedRanking, ...]:
     Returns
     -------
     tuple of SharedRanking
-        That of most truths first. A truth that ranks nothing is in none.
+        Sorted by number of truths, descending. Truths that rank nothing are left out.
 
     Examples
     --------

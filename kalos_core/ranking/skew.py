@@ -13,17 +13,17 @@ from kalos_core.errors import InputError, as_number, check_iterable, repr_of
 from kalos_core.options import Option, checked
 
 NEAR = 2e-3
-"""Below this |TPR - FPR| p2 / FPR the logarithm loses digits, and its series is summed instead."""
+"""Value of |TPR - FPR| p2 / FPR below which a series replaces the logarithm, which would lose digits."""
 
 TERMS = 7
-"""Terms of that series: the next one is below 1e-18 of the first."""
+"""Number of terms of that series; the next term is below 1e-18 of the first."""
 
 NODES = 24
-"""Points of the Gauss-Legendre rule between two points of a curve."""
+"""Number of Gauss-Legendre points between two points of a curve."""
 
 
 def check_skew(skew: Sequence[float] | NDArray[np.float64], name: str = "skew") -> tuple[float, float]:
-    """Both ends of a range of skew: fractions of positives in [0, 1], in order, not 0 only.
+    """Check a range of skew and return its ends: ordered fractions of positives in [0, 1], not both 0.
 
     Examples
     --------
@@ -44,8 +44,8 @@ Skew = Annotated[
     Sequence[float] | None,
     Option(
         "Range of skew",
-        "Least and greatest fraction of positives over which precision is averaged; by default `skew_range` of the "
-        "share that each rater marked of each image.",
+        "Lowest and highest fraction of positives over which precision is averaged; by default `skew_range` of the "
+        "share of each image that each rater marked.",
         type="two floats, optional",
         check=lambda given, name: None if given is None else list(check_skew(given, name)),
     ),
@@ -54,12 +54,12 @@ Skew = Annotated[
 
 @checked
 def skew_range(fractions: ArrayLike) -> tuple[float, float]:
-    """The default range of skew: mean - and + 3 standard deviations of positive fractions, cut at 0 and 1.
+    """Return the default range of skew: mean ± 3 standard deviations of the fractions of positives, clipped to [0, 1].
 
     Parameters
     ----------
     fractions : (n,) float in [0, 1]
-        Share of positive pixels of each image; the standard deviation is that of the sample, 0 for one image.
+        Share of positive pixels of each image. The standard deviation is that of the sample, 0 for one image.
 
     Raises
     ------
@@ -80,17 +80,17 @@ def skew_range(fractions: ArrayLike) -> tuple[float, float]:
 
 @checked
 def mean_precision(tpr: ArrayLike, fpr: ArrayLike, skew: Sequence[float]) -> NDArray[np.float64]:
-    """Precision averaged over fractions p of positives in [p1, p2] (Eq. 7; in rates, the paper's phi cancels).
+    """Compute precision averaged over fractions p of positives in [p1, p2] (Eq. 7; in rates, the paper's phi cancels).
 
-    The mean over p of p·TPR / (p·TPR + (1 - p)·FPR). In closed form, with d = TPR - FPR, it is
-    TPR/d · (1 - FPR / (d (p2 - p1)) · ln((FPR + d p2) / (FPR + d p1))); near d = 0 the series of that in d p / FPR.
-    Without false positives it is 1, without true ones 0, and without either undefined: NaN. With p1 = p2 it is the
-    precision at that skew.
+    It is the mean over p of p·TPR / (p·TPR + (1 - p)·FPR). In closed form, with d = TPR - FPR, it is
+    TPR/d · (1 - FPR / (d (p2 - p1)) · ln((FPR + d p2) / (FPR + d p1))). Near d = 0, the series of that in d p / FPR is
+    used. The mean is 1 without false positives, 0 without true positives, and NaN without either. With p1 = p2, it is
+    the precision at that skew.
 
     Parameters
     ----------
     tpr, fpr : (...) float in [0, 1]
-        Rates of true and of false positives; they broadcast.
+        Rates of true and false positives; they broadcast.
     skew : (2,) float
         p1 <= p2, in [0, 1].
 
@@ -131,7 +131,7 @@ def _precision_at(found: NDArray[np.float64], wrong: NDArray[np.float64], skew: 
 def by_logarithm(
     a: float | NDArray[np.float64], b: NDArray[np.float64], low: float, high: float
 ) -> NDArray[np.float64]:
-    """The closed form of `mean_precision`, of rates above 0 that are not near one another; low < high.
+    """Compute the closed form of `mean_precision` for positive rates that are not close to each other; low < high.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def by_logarithm(
 
 
 def _by_series(a: NDArray[np.float64], b: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
-    """The mean of (a/b) p (1 - x + x² - ...) with x = (d/b) p."""
+    """Return the mean of (a/b) p (1 - x + x² - ...) with x = (d/b) p."""
     step = -(a - b) / b
     power = np.arange(TERMS)
     means = (high ** (power + 2) - low ** (power + 2)) / ((power + 2) * (high - low))
@@ -153,10 +153,10 @@ def _by_series(a: NDArray[np.float64], b: NDArray[np.float64], low: float, high:
 
 @checked
 def curve_area(tpr: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequence[float]) -> NDArray[np.float64]:
-    """Area under precision averaged over skew, over recall from 0 to the last point of a curve.
+    """Compute the area under precision averaged over skew, for recall from 0 to the last point of a curve.
 
-    Between two points both rates run linearly and precision is computed anew, by a fixed Gauss-Legendre rule; from
-    recall 0 to the first point it is constant, as it is along a line from (0, 0).
+    Between two points, both rates are interpolated linearly, and precision is integrated by a fixed Gauss-Legendre
+    rule. From recall 0 to the first point, precision is constant, as it is along a line from (0, 0).
 
     Parameters
     ----------
@@ -167,11 +167,11 @@ def curve_area(tpr: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequenc
     Returns
     -------
     (...) float64
-        NaN where a rate is.
+        NaN where a rate is NaN.
 
     Examples
     --------
-    A detector that finds half of all at no false alarm, and the rest with all else:
+    A detector that finds half of the positives without false alarms, and the rest together with all negatives:
 
     >>> tpr, fpr = np.array([0.5, 1.0]), np.array([0.0, 1.0])
     >>> curve_area(tpr, fpr, (0.1, 0.5)).round(4)
@@ -180,7 +180,7 @@ def curve_area(tpr: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequenc
     if tpr.shape != fpr.shape:
         raise InputError(f"fpr: expected one for every tpr, of shape {tpr.shape}, got shape {fpr.shape}")
     node, weight = np.polynomial.legendre.leggauss(NODES)
-    share, weight = ((node + 1) / 2) ** 2, weight * (node + 1) / 2  # dense where a segment starts: there it is steep
+    share, weight = ((node + 1) / 2) ** 2, weight * (node + 1) / 2  # denser at the steep start of a segment
     zero = np.zeros((*tpr.shape[:-1], 1))
     steps = [np.diff(rate, axis=-1, prepend=zero) for rate in (tpr, fpr)]
     rising = np.nonzero(steps[0] > 0)
@@ -196,7 +196,7 @@ def curve_area(tpr: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequenc
 def sample_curve(
     tpr: NDArray[np.float64], fpr: NDArray[np.float64], skew: Sequence[float], recall: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Precision averaged over skew at given recalls, along a curve interpolated as in `curve_area`.
+    """Compute precision averaged over skew at given recalls, along a curve interpolated as in `curve_area`.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def sample_curve(
     Returns
     -------
     (P,) float64
-        NaN where a rate is.
+        NaN if a rate is NaN.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Classifiers of images ranked under the truth of each rater and of the majority (Nowak & Rüger §5.2)."""
+"""Ranking of image classifiers under the truth of each rater and of the majority (Nowak & Rüger §5.2)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Missing = Literal["raise", "skip"]
-"""What to do with an image that a classifier gives no score for: an error, or it is left out for all of them."""
+"""Handling of an image without a score of some classifier: raise an error, or leave it out for all classifiers."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,27 +49,28 @@ class SystemRanking(Result):
     Parameters
     ----------
     truths, systems, images, concepts : (T,), (S,), (I,), (K,) object
-        Images are those that count.
+        Names; the images are those used.
     auc, eer : (T, S, K) float64
-        Of each concept; NaN for one that a truth finds in no image, or in all of them.
+        AUC and EER of each concept; NaN for a concept that a truth finds in no image, or in all of them.
     ontology : (T, S, I) float64 or None
         Ontology score of each image, None without a tree; NaN where the truth has no decision.
     means : dict of (T, S) float64
-        By measure, what is ranked: ``"AUC"`` and ``"EER"`` over the concepts, with a tree ``"ontology score"`` over the
-        images. Means that are equal in exact arithmetic are equal here, whatever the order of concepts or images.
+        By measure, the values that are ranked: ``"AUC"`` and ``"EER"`` are means over the concepts, ``"ontology
+        score"`` (with a tree) over the images. Means that are equal in exact arithmetic are equal, for any order of
+        concepts or images.
     skipped_images : int
-        Images left out because a classifier has no score for them.
+        Number of images left out because a classifier has no score for them.
     unknown_images, unknown_concepts : int
-        Of the scores, in no truth; they count for nothing.
+        Number of images and concepts of the scores that no truth has; they are ignored.
     replicates : dict of (B, T, S) float64
         By measure, `means` in each bootstrap replicate over images, all from the same draws; B is 0 without a
         bootstrap.
     deciding_images : (T,) int
-        How many images decide AUC and EER under each truth: those of the rarer answer (see `rank_systems`).
+        Number of images that determine AUC and EER under each truth, those of the rarer answer (see `rank_systems`).
 
     Examples
     --------
-    A classifier that takes the dog for a cat, under a truth and a tree of the concepts:
+    A classifier that mistakes the dog for a cat, with one truth and a tree of concepts:
 
     >>> truths = ConceptTruths(["ann"], [1, 2], ["cat", "dog", "oak"], [[[1, 0, 0], [0, 1, 0]]])
     >>> scores = SystemScores(["a"], [1, 2], ["cat", "dog", "oak"], [[[0.9, 0, 0], [0.8, 0, 0]]])
@@ -98,12 +99,12 @@ class SystemRanking(Result):
 
     @property
     def left_out(self) -> NDArray[np.bool_]:
-        """(T, K) concepts that AUC and EER leave out under a truth, as it finds them nowhere or everywhere."""
+        """(T, K) concepts that AUC and EER leave out, as the truth finds them in no image or in all images."""
         return np.asarray(np.isnan(self.auc).all(axis=1))
 
     @cached_property
     def rankings(self) -> dict[str, Rankings]:
-        """The rankings by each measure.
+        """Rankings by each measure.
 
         ``"AUC"`` and ``"EER"`` are means over the concepts, ``"ontology score"`` over the images.
         """
@@ -133,12 +134,12 @@ class SystemRanking(Result):
 
     @property
     def _scored_images(self) -> NDArray[np.intp]:
-        """(T,) how many images have an ontology score."""
+        """(T,) number of images with an ontology score."""
         scores = np.zeros((len(self.truths), 1, 0)) if self.ontology is None else self.ontology
         return np.asarray(np.isfinite(scores).any(axis=1).sum(axis=1))
 
     def _without_interval(self, measure: str, means: NDArray[np.float64], images: NDArray[np.intp]) -> Iterator[str]:
-        """Why there is no interval although one was asked for."""
+        """Yield the reason why a requested interval is missing."""
         few = np.isfinite(means).any(axis=1) & (images < FEWEST_IMAGES)
         if few.any() and len(self.replicates[measure]):
             whose = "images" if measure == "ontology score" else "images of the rarer answer"
@@ -146,14 +147,14 @@ class SystemRanking(Result):
 
     @property
     def headline(self) -> str:
-        """The finding, in words."""
+        """One-line summary of the result."""
         counted = (
             f"{number_of(len(self.systems), 'classifier')} ranked under {number_of(len(self.truths), 'reference')}"
         )
         return "; ".join(filter(None, [counted, sureness_text(next(iter(self.rankings.values())))]))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each truth, classifier and measure: value and rank with their intervals, share of times best."""
+        """Return one row per truth, classifier and measure: value and rank with intervals, and `best_share`."""
         import pandas as pd
 
         tables = [ranking.to_pandas() for ranking in self.rankings.values()]
@@ -162,21 +163,21 @@ class SystemRanking(Result):
         return pd.concat(tables, ignore_index=True)
 
     def by_concept(self) -> pd.DataFrame:
-        """One row for each truth, classifier and concept that is not left out."""
+        """Return one row per truth, classifier and concept that is not left out."""
         axes = {"truth": self.truths, "system": self.systems, "concept": self.concepts}
         return crossed(axes, auc=self.auc, eer=self.eer).dropna(subset="auc", ignore_index=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankingSettings(Settings):
-    """How classifiers of images are ranked."""
+    """Settings of `rank_systems`, without the weights of concepts."""
 
     tree: Annotated[
         Mapping[str, str | None] | None,
         Option(
             "Tree of the labels",
-            "Tree of the concepts: each node and the node above it (`tree_distances`). It adds the ontology score.",
-            type="mapping of node to the node above it, optional",
+            "Tree of the concepts: the parent of each node (`tree_distances`). It adds the ontology score.",
+            type="mapping of node to its parent, optional",
         ),
     ] = None
     decision: Annotated[
@@ -187,8 +188,8 @@ class RankingSettings(Settings):
         Missing,
         Option(
             "Images without scores",
-            "Images that a truth knows and a classifier has no score for.",
-            choices={"raise": "an error that counts them", "skip": "these images are left out for all"},
+            "Images of a truth for which a classifier has no score.",
+            choices={"raise": "raise an error that counts them", "skip": "leave them out for all classifiers"},
             flag="missing_scores",
         ),
     ] = "raise"
@@ -198,28 +199,30 @@ class RankingSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class RankingArguments(RankingSettings):
-    """What `rank_systems` takes: its settings, and weights of concepts."""
+    """Arguments of `rank_systems`: its settings, and weights of concepts."""
 
     weights: ArrayLike | None = None
 
 
 @takes(RankingArguments)
 def rank_systems(scores: SystemScores, truths: ConceptTruths, settings: RankingArguments) -> SystemRanking:
-    """How classifiers of images rank under each truth.
+    """Rank image classifiers under each truth.
 
-    AUC and equal error rate of each concept, and their mean over the concepts (Nowak & Rüger §4.2); with a tree of the
-    concepts also the ontology score of each image, and its mean. A concept that a truth finds in no image, or in all
-    of them, is left out under that truth; one without a decision in an image is left out there.
+    Computes AUC and equal error rate (EER) of each concept, and their means over the concepts (Nowak & Rüger §4.2).
+    With a tree of the concepts, it also computes the ontology score of each image, and its mean. A concept that a truth
+    finds in no image, or in all images, is left out under that truth; a concept without a decision in an image is left
+    out there.
 
-    Intervals draw the images with replacement; a replicate leaves out a concept that it has in none or all of its
-    images. Those of AUC and EER are Student's t on log(1 - AUC) and log(EER), as few images push the values against 1
-    and 0, with as many degrees of freedom as images of the rarer answer allow (`docs/intervals.md`).
+    Intervals resample the images with replacement; a replicate leaves out a concept that is in none or all of its
+    images. Intervals of AUC and EER are Student's t intervals of log(1 - AUC) and log(EER), as values from few images
+    accumulate at 1 and 0. Their degrees of freedom depend on the number of images of the rarer answer
+    (`docs/intervals.md`).
 
     Parameters
     ----------
     scores : SystemScores
     truths : ConceptTruths
-        Images and concepts are found in `scores` by name; those that only `scores` has count for nothing.
+        Images and concepts are matched with `scores` by name; those that only `scores` has are ignored.
     weights : (K,) float, optional
         Weight of each concept of `truths` in the ontology score, such as the agreement of raters about it
         (``majority_agreement(table).concept_all``); all 1 by default.
@@ -231,8 +234,8 @@ def rank_systems(scores: SystemScores, truths: ConceptTruths, settings: RankingA
     Raises
     ------
     InputError
-        For images or concepts of the truths without a score, no image left, weights that are not one non-negative
-        number for each concept, or a tree without one of the concepts.
+        If an image or concept of the truths has no score, no image is left, weights are not one non-negative number per
+        concept, or a concept is not in the tree.
 
     Examples
     --------
@@ -286,7 +289,7 @@ def rank_systems(scores: SystemScores, truths: ConceptTruths, settings: RankingA
 def _ontology(
     named: NDArray[np.bool_], decisions: NDArray[np.int8], edges: NDArray[np.intp], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(T, S, I) the score of each image, and (T, S) their means."""
+    """Return the (T, S, I) ontology score of each image, and the (T, S) means."""
     distances, scores, means = as_distances(edges), [], []
     for of_truth in decisions:
         truth, known = of_truth == 1, of_truth != NOT_ASSIGNED
@@ -300,13 +303,13 @@ def _ontology(
 
 
 def _means(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(S,) means of the scores (S, I) that are defined, rounded once."""
+    """Return the (S,) means of the defined scores (S, I), rounded once."""
     defined = [row[np.isfinite(row)].tolist() for row in scores]
     return np.array([math.fsum(row) / len(row) if row else math.nan for row in defined], np.float64)
 
 
 def _aligned(scores: SystemScores, truths: ConceptTruths) -> NDArray[np.float64]:
-    """(S, I, K) the scores in the images and concepts of the truths, NaN for images that they do not have."""
+    """Return the (S, I, K) scores for the images and concepts of the truths, NaN for images without scores."""
     concept_code = {name: code for code, name in enumerate(scores.concepts)}
     strange = [name for name in truths.concepts if name not in concept_code]
     if strange:
@@ -320,7 +323,7 @@ def _aligned(scores: SystemScores, truths: ConceptTruths) -> NDArray[np.float64]
 
 
 def _without_scores(gone: NDArray[np.bool_], systems: NDArray[np.object_], images: NDArray[np.object_]) -> str:
-    """Which classifiers lack scores for which images (S, I)."""
+    """Return a message that lists the classifiers and the images (S, I) for which they lack scores."""
     rows = np.flatnonzero(gone.any(axis=1))
     lacks = [f"{systems[row]}: {gone[row].sum():,} ({listed(map(repr_of, images[gone[row]]), 3)})" for row in rows]
     return (

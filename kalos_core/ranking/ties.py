@@ -1,8 +1,8 @@
-"""Means of quotients of whole numbers, so that means that are equal in exact arithmetic are equal as floats.
+"""Means of quotients of integers that are equal as floats if they are equal in exact arithmetic.
 
-Added as floats, 1/9 + 1/9 + 4/9 and 1/9 + 4/9 + 1/9 differ in the last bit, and a rank would hang on the order of
-classes, concepts or images. Means are therefore rounded once, and those that are near one another are computed again
-with whole numbers only.
+Added as floats, 1/9 + 1/9 + 4/9 and 1/9 + 4/9 + 1/9 differ in the last bit, and a rank would depend on the order of
+classes, concepts or images. Means are therefore rounded once, and means that are close to each other are recomputed
+with integers only.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 NEAR = 1e-12
-"""Means at most this far apart may be equal but for rounding, which stays far below it: they are computed exactly."""
+"""Means that differ by at most this may be equal except for rounding errors, which are far smaller; they are recomputed
+exactly."""
 
 MOST = 1 << 26
-"""A quotient k / n of n up to this is the only one with such a denominator that rounds to its float."""
+"""Largest denominator up to which a quotient is determined by its float."""
 
 
 def settle(values: NDArray[np.float64], exact: Callable[[int], float]) -> NDArray[np.float64]:
-    """(S,) values, those that are near another one replaced by what `exact` answers for their position.
+    """Replace values that are close to another one by `exact` of their position, and return all (S,) values.
 
     Parameters
     ----------
@@ -38,19 +39,19 @@ def settle(values: NDArray[np.float64], exact: Callable[[int], float]) -> NDArra
     """
     settled = values.copy()
     order = np.argsort(values, kind="stable")
-    near = np.diff(values[order]) <= NEAR  # not where one is NaN
+    near = np.diff(values[order]) <= NEAR  # false where one is NaN
     for position in np.unique(np.concatenate([order[:-1][near], order[1:][near]])).tolist():
         settled[position] = exact(position)
     return settled
 
 
 def means_of_ratios(above: NDArray[np.integer], below: NDArray[np.integer]) -> NDArray[np.float64]:
-    """(S,) means of quotients (S, K) of whole numbers, equal where they are equal in exact arithmetic.
+    """Return the (S,) means of quotients (S, K) of integers; they are equal if equal in exact arithmetic.
 
     Parameters
     ----------
     above, below : (S, K) int
-        A quotient without a divisor, 0, is undefined and left out of the mean.
+        Numerators and denominators. A quotient with denominator 0 is undefined and left out of the mean.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def means_of_ratios(above: NDArray[np.integer], below: NDArray[np.integer]) -> N
 
 
 def exact_mean(above: list[int], below: list[int], times: int) -> float:
-    """The float nearest to the sum of quotients of whole numbers, divided by a number of `times`.
+    """Return the float nearest to the sum of quotients of integers, divided by `times`.
 
     Examples
     --------
@@ -84,15 +85,15 @@ def exact_mean(above: list[int], below: list[int], times: int) -> float:
     for number, divisor in zip(above, below, strict=True):
         by_divisor[divisor] = by_divisor.get(divisor, 0) + number
     terms = [(number, divisor) for divisor, number in by_divisor.items()] or [(0, 1)]
-    while len(terms) > 1:  # two by two, so that few of the numbers are long
+    while len(terms) > 1:  # pairwise, so that few numbers are long
         paired = [(a * d + c * b, b * d) for (a, b), (c, d) in zip(terms[::2], terms[1::2], strict=False)]
         terms = paired + terms[len(paired) * 2 :]
     number, divisor = terms[0]
-    return number / (divisor * times)  # whole numbers of any length are divided with one rounding
+    return number / (divisor * times)  # Python divides integers of any length with one rounding
 
 
 def as_ratio(value: float) -> tuple[int, int]:
-    """The quotient of whole numbers up to `MOST` that a float was rounded from.
+    """Return the numerator and denominator, up to `MOST`, of the quotient that was rounded to a float.
 
     Examples
     --------

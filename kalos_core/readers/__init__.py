@@ -1,4 +1,4 @@
-"""One file per format: labels of several raters in, `Annotations` out; and the COCO writer.
+"""Readers of labels of several raters, one module per format, and the COCO writer.
 
 * any format: `read_labels`, `FORMATS`
 * objects in images: `read_boxes` (any table of boxes), `read_coco`, `read_cvat`, `read_datumaro`, `read_dota`,
@@ -8,7 +8,7 @@
 * image-level labels: `read_long_labels`, `read_wide_labels`; choices, answers and tags of annotation tools:
   `read_label_studio_choices`, `read_zooniverse_answers`, `read_cvat_tags`
 * masks: `read_mask_folders` -> `MaskFolders`, `read_bsds` -> `BsdsFiles`
-* in memory: `read_supervision`; of FiftyOne data sets `kalos_core.fiftyone.read_annotations`
+* in memory: `read_supervision`; for FiftyOne data sets, `kalos_core.fiftyone.read_annotations`
 """
 
 from kalos_core.names import public_names

@@ -1,4 +1,4 @@
-"""Answers of raters to questions about whole images, as exports of annotation tools hold them."""
+"""Image-level answers of raters in exports of annotation tools."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class AnswerSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatableSettings(AnswerSettings):
-    """Options of readers of formats in which a rater may answer an item again."""
+    """Options of readers of formats in which a rater may answer an item more than once."""
 
     on_repeat: Repeats = "raise"
 
 
 @dataclass
 class Answers:
-    """Answers gathered record by record.
+    """Answers collected record by record.
 
     Parameters
     ----------
     groups : str, mapping or None
         As in `AnswerSettings`.
     noun : str
-        What messages call a label.
+        Word for a label in messages.
     problems : Problems
-        Takes records with several labels that exclude each other.
+        Collects records with several labels that exclude each other.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Answers:
     records: list[str] = field(default_factory=list)
 
     def add(self, record: str, item: Hashable, rater: Any, labels: Sequence[Any], time: float | None = None) -> None:
-        """Note the labels that a rater gave an item."""
+        """Record the labels that a rater gave an item."""
         if isinstance(self.groups, str) and len(labels) > 1:
             expected = f"one {self.noun} (groups=None makes each {self.noun} a question of its own)"
             self.problems.add(record, expected, listed(map(repr_of, labels)))
@@ -71,7 +71,7 @@ class Answers:
         self.records.append(record)
 
     def build(self, source: str, settings: AnswerSettings, account: Account, question: str = "label") -> LabelTable:
-        """The checked table; `question` names the group where all labels exclude each other."""
+        """Return the checked table; `question` names the group if all labels exclude each other."""
         self.problems.raise_if_any()
         return build_table(
             self.raw,

@@ -1,4 +1,4 @@
-"""Tables of boxes, one row a box, from any program: CSV, Parquet, or a table in memory."""
+"""Reader of tables of boxes, one row per box, from any program: CSV, Parquet, or a table in memory."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 BLANK = missing_texts(MISSING)
 
 ONE_CLASS = "object"
-"""The class of all boxes of a table without classes."""
+"""Class of all boxes in a table without classes."""
 
 ROUNDED = 1e-3
-"""By how much a fraction may pass 0 or 1: some programs round to three digits."""
+"""Amount by which a fraction may lie outside [0, 1], as some programs round to three digits."""
 
 PARQUET = (".parquet", ".pq")
 
@@ -62,8 +62,8 @@ class BoxSettings(AliasSettings):
         Mapping[str, Any] | None,
         Option(
             "Columns",
-            "Names of the table's columns, by our name for each. Those that are not named are found by their usual "
-            "spellings, which `account` names; None leaves a column out.",
+            "Mapping of standard names to the table's columns. Other columns are found by common spellings, which "
+            "`account` lists; None leaves a column out.",
             type="mapping, optional",
         ),
     ] = field(default=None, kw_only=False)
@@ -75,7 +75,7 @@ class BoxSettings(AliasSettings):
             choices={
                 "auto": "relative if all lie between 0 and 1 and not all are 0 or 1",
                 "pixels": "pixels",
-                "relative": "fractions of width and height of the image, which are needed then",
+                "relative": "fractions of the image's width and height, which are then required",
             },
         ),
     ] = "auto"
@@ -84,10 +84,10 @@ class BoxSettings(AliasSettings):
         Mapping[Hashable, Sequence[str]] | Literal["all", "drew"] | None,
         Option(
             "Assigned raters",
-            "Who was assigned: a mapping image -> raters, which may name images and raters that the table does not; "
-            '"all", every rater to every image; "drew", on each image those who have a box there. Unless given: those '
-            "who have a row of the image, where at least one row of the table has no coordinates; else every rater to "
-            "every image, with a warning.",
+            "Who was assigned: a mapping image -> raters, which may have further images and raters; "
+            '"all", every rater to every image; "drew", to each image the raters with a box in it. By default, if any '
+            "row of the table has no coordinates, the raters with a row for the image; otherwise every rater to every "
+            "image, with a warning.",
             type='mapping, "all" or "drew", optional',
         ),
     ] = None
@@ -97,7 +97,7 @@ class BoxSettings(AliasSettings):
             "Angles",
             "Unit of a column of rotations.",
             choices={
-                "auto": "degrees, but it has to be given where all values lie within 2 pi and some are fractions",
+                "auto": "degrees; an error if the unit is unclear: all values within 2 pi and some fractional",
                 "degrees": "degrees",
                 "radians": "radians",
             },
@@ -110,55 +110,55 @@ class BoxSettings(AliasSettings):
 @takes(BoxSettings)
 @reading
 def read_boxes(table: str | os.PathLike[str] | Mapping[str, Any] | Any, settings: BoxSettings) -> Annotations:
-    r"""Boxes and outlines of several raters from a table: CSV, Parquet, pandas. One row an annotation.
+    r"""Read boxes and outlines of several raters from a table (CSV, Parquet, pandas) with one row per annotation.
 
     Parameters
     ----------
     table : path, DataFrame or mapping
-        A file of comma-, semicolon- or tab-separated values with a header, which may end in ``.gz``; a Parquet file; a
-        pandas table, anything with ``to_pandas()``, or a mapping column -> values.
+        A file of comma-, semicolon- or tab-separated values with a header, optionally ``.gz``; a Parquet file; a
+        pandas table, any object with ``to_pandas()``, or a mapping column -> values.
 
-        A row without any coordinate says that its rater saw the image and annotated nothing in this row, as the rows
-        "No finding" of VinDr-CXR do.
+        A row without coordinates means that its rater saw the image without annotating anything in this row, like the
+        rows "No finding" of VinDr-CXR.
 
     Returns
     -------
     Annotations
-        Images, raters and classes are text, in order of first occurrence. Ids are those of the ``id`` column where each
-        is there once, else the numbers of the lines (of the rows, from 1, where the table is no text file). Turned
-        boxes are polygons. Where all outlines have four corners, upright boxes beside them are polygons, too.
+        Images, raters and classes are text, in order of first occurrence. Ids are those of the ``id`` column if it is
+        unique, else line numbers (row numbers from 1 if the table is not a text file). Rotated boxes are polygons. If
+        all outlines have four corners, upright boxes become polygons, too.
 
     Warns
     -----
     KalosWarning
-        For scores, groups and crowds, which are not used; if nothing says who was assigned and some raters of an image
+        For scores, groups and crowds, which are not used; if it is unknown who was assigned and some raters of an image
         have no box there, a class has no alias, or boxes reach beyond their image.
 
     Raises
     ------
     InputError
-        If the file cannot be read, a column is not found (the error names those that are there), relative coordinates
-        come without sizes, or a Parquet file without pyarrow, which reads it; or listing all rows that cannot be used.
+        If the file cannot be read, a column is not found (the error lists the existing ones), relative coordinates
+        come without sizes, pyarrow is not installed for a Parquet file, or rows are invalid (all are listed).
 
     See Also
     --------
-    read_vindr : the same for VinDr-CXR's own tables, with all of their checks.
+    read_vindr : Reads VinDr-CXR's own tables, with all of their checks.
 
     Notes
     -----
     Names of columns: ``image``, ``rater``, ``category``, and one of ``x_min``, ``y_min``, ``x_max``,
     ``y_max``; ``x``, ``y``, ``width``, ``height`` (first corner and sides); ``x_center``, ``y_center``, ``width``,
     ``height``. One column may hold all four, as a list or as text such as "[10, 20, 30, 40]": ``box`` (x, y, width,
-    height, as in a ``bbox`` of COCO) or ``box_corners`` (x_min, y_min, x_max, y_max). Optional are ``image_width``,
-    ``image_height`` (in pixels), ``frame`` (or page: each is an image of its own, "a.mp4#2"), ``rotation`` (of the
-    box about its centre, clockwise), ``id``, ``person`` and ``session``. Outlines, with boxes or without, are in
-    ``outline`` ("1,2;3,4;5,6", a JSON list, or a POLYGON of WKT), in ``outline_x`` and ``outline_y`` (lists), or in
-    columns x1, y1, x2, y2, x3, y3, ...
+    height, as in a ``bbox`` of COCO) or ``box_corners`` (x_min, y_min, x_max, y_max). Optional columns are
+    ``image_width``, ``image_height`` (in pixels), ``frame`` (or page: each is a separate image, "a.mp4#2"),
+    ``rotation`` (of the box about its centre, clockwise), ``id``, ``person`` and ``session``. Outlines, with boxes or
+    without, are in ``outline`` ("1,2;3,4;5,6", a JSON list, or a POLYGON of WKT), in ``outline_x`` and ``outline_y``
+    (lists), or in columns x1, y1, x2, y2, x3, y3, ...
 
-    What is not named is found by its usual spellings (`kalos_core.readers.column_names`) and said in `account`; two
-    columns that fit and differ are refused. None leaves a column out; with ``category: None`` all boxes are of the
-    class "object". A ``session`` without a ``person`` makes every session of a rater a rater of its own, named
-    "ann (S1)".
+    Columns that are not given are found by common spellings (`kalos_core.readers.column_names`) and listed in
+    `account`. If two columns match and differ, an error is raised. None leaves a column out; with ``category: None``
+    all boxes have the class "object". With a ``session`` but no ``person``, every session of a rater is a separate
+    rater, named "ann (S1)".
 
     Examples
     --------
@@ -169,14 +169,14 @@ def read_boxes(table: str | os.PathLike[str] | Mapping[str, Any] | Any, settings
     >>> annotations.shapes["box"].xywh().tolist(), annotations.assigned.tolist()
     ([[10.0, 20.0, 20.0, 30.0], [5.0, 5.0, 4.0, 4.0]], [[True, True], [False, True]])
 
-    Columns of other names, and fractions of images of 100 x 50 pixels:
+    Columns with other names, and coordinates relative to images of 100 x 50 pixels:
 
     >>> table = {"scan": ["s1"], "who": ["ann"], "what": ["cat"], "x": [0.1], "y": [0.2], "w": [0.5], "h": [0.5]}
     >>> names = {"rater": "who", "category": "what"}
     >>> read_boxes(table, names, sizes={"s1": (100, 50)}).shapes["box"].xywh().tolist()
     [[10.0, 10.0, 50.0, 25.0]]
 
-    One column with all of a box, as text or as lists:
+    One column with all four numbers of a box, as text or as lists:
 
     >>> table = {"image": ["a", "a"], "rater": ["ann", "bob"], "label": ["cat", "cat"]}
     >>> table["bbox"] = ["[10, 20, 30, 40]", [11, 20, 30, 40]]
@@ -201,18 +201,18 @@ def read_boxes(table: str | os.PathLike[str] | Mapping[str, Any] | Any, settings
 
 @dataclass(frozen=True)
 class _Loaded:
-    """A table as it was found.
+    """A table as loaded.
 
     Parameters
     ----------
     frame : DataFrame (M rows)
     name : str
-        For messages.
+        Name in messages.
     number : (M,) int
-        Of the line or row.
+        Number of each line or row.
     noun : "line" or "row"
     decimal : str
-        What stands between a whole number and its fraction.
+        Decimal separator.
     missing : frozenset of str
         Texts that mean no answer.
     """
@@ -275,7 +275,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 
 def _read_separated(path: Path) -> _Loaded:
-    """Every cell as text; the number of a line is that of the file."""
+    """Read every cell as text, with line numbers of the file."""
     import pandas as pd
 
     table = read_table(path, "table of boxes (CSV or Parquet)")
@@ -291,9 +291,9 @@ class _Boxes:
     Attributes
     ----------
     problems, broken : Problems
-        Rows that cannot be used; those of them that may be left out.
+        Invalid rows that raise an error; invalid rows that may be left out.
     whole : dict
-        Frame -> image that it is of.
+        Frame -> its image.
     image, rater : (M,) int
         Codes, -1 where a row has none.
     category : (M,) object
@@ -301,18 +301,18 @@ class _Boxes:
     box : (M, 4) float64
         x, y, width, height, also around an outline; NaN where it cannot be read.
     own_box : (M,) bool
-        Rows whose box is in the table.
+        Whether a row has a box in the table.
     outline : list (M,)
-        Rings x1, y1, x2, y2, ...; None for rows without one.
+        Rings x1, y1, x2, y2, ...; None for rows without an outline.
     blank : (M,) bool
-        Rows without a shape.
+        Whether a row has no shape.
     usable : (M,) bool
-        Rows with a shape that can be used.
+        Whether a row has a valid shape.
     skipped : (I,) int
-        Rows of each image that were left out.
+        Number of rows of each image that were left out.
     image_size : (I, 2) float64
     identity : dict
-        Rater -> person and session, where there are sessions.
+        Rater -> person and session, if there are sessions.
     """
 
     def __init__(self, loaded: _Loaded, settings: BoxSettings) -> None:
@@ -348,7 +348,7 @@ class _Boxes:
         self.image_size = np.full((len(self.images), 2), np.nan)
 
     def _lacking(self) -> NDArray[np.bool_]:
-        """(M,) rows without an image, a rater or a class, which are counted."""
+        """Count rows without an image, a rater or a class, and return their (M,) mask."""
         lacking = {
             "an image": self.image < 0,
             "a rater": self.rater < 0,
@@ -360,7 +360,7 @@ class _Boxes:
         return np.asarray(np.logical_or.reduce(list(lacking.values())))
 
     def measure(self, settings: BoxSettings) -> None:
-        """Find the sizes of the images, and bring the shapes to pixels."""
+        """Find the sizes of the images, and convert the shapes to pixels."""
         self._sizes_of_columns()
         size_of, coordinates = read_sizes(settings.sizes), settings.coordinates
         for row, image in enumerate(self.images):
@@ -396,7 +396,7 @@ class _Boxes:
                 ]
 
     def turn(self, angles: str) -> None:
-        """Make polygons of turned boxes."""
+        """Convert rotated boxes to polygons."""
         if "rotation" not in self.columns.other:
             return
         column = self.columns.other["rotation"]
@@ -412,7 +412,7 @@ class _Boxes:
         turned = self.usable & np.isfinite(values) & (values != 0)
         outlined = np.array([rings is not None for rings in self.outline], np.bool_)
         if (turned & outlined).any():
-            self.account.unused[f"{column} (rotation), beside an outline,"] += int((turned & outlined).sum())
+            self.account.unused[f"{column} (rotation) of rows with an outline"] += int((turned & outlined).sum())
         if not (turned & ~outlined).any():
             return
         degrees, unit = values, angles
@@ -422,17 +422,17 @@ class _Boxes:
             small = bool((np.abs(values[turned]) <= 2 * np.pi).all())
             if "rad" not in named and "deg" not in named and small and (values[turned] % 1).any():
                 raise InputError(
-                    f"{self.loaded.name}, column {column}: expected angles of which the unit is clear, got only values "
-                    "within 2 pi, some of them fractions: pass angles='radians' or angles='degrees'"
+                    f"{self.loaded.name}, column {column}: expected angles with a clear unit, got only values "
+                    "within 2 pi, some of them fractional: pass angles='radians' or angles='degrees'"
                 )
         if unit == "radians":
             degrees = np.degrees(values)
-        self.account.notes.append(f"boxes are turned by {column}, in {unit}, clockwise about their centre")
+        self.account.notes.append(f"boxes are rotated by {column}, in {unit}, clockwise about their centre")
         self._outline(np.flatnonzero(turned & ~outlined), degrees)
         self.own_box[turned & ~outlined] = False
 
     def outline_upright(self) -> None:
-        """Make polygons of upright boxes beside turned ones: where all outlines have four corners."""
+        """Convert upright boxes to polygons if all outlines have four corners, as rotated boxes do."""
         drawn = [self.outline[row] or [] for row in np.flatnonzero(self.usable) if self.outline[row] is not None]
         if have_four_corners([len(ring) // 2 for ring in rings] for rings in drawn):
             sound = (np.abs(self.box) <= LARGEST).all(axis=1) & (self.box[:, 2:] >= 0).all(axis=1)
@@ -440,13 +440,13 @@ class _Boxes:
             self._outline(np.flatnonzero(self.usable & sound & bare))
 
     def _outline(self, rows: NDArray[np.intp], degrees: NDArray[np.float64] | None = None) -> None:
-        """Give rows the corners of their boxes, turned by (M,) degrees, as outlines."""
+        """Set the outlines of rows to the corners of their boxes, rotated by (M,) degrees."""
         corners = corners_of(self.box[rows], None if degrees is None else degrees[rows])
         for row, ring in zip(rows.tolist(), corners.tolist(), strict=True):
             self.outline[row] = [ring]
 
     def name_unused(self) -> None:
-        """Count records with fields that other tools give a meaning, where they may matter."""
+        """Count records with unused fields that have a meaning in other tools, if they may matter."""
         rows = np.flatnonzero(self.usable)
         for name, column in self.columns.unused.items():
             cells = self.loaded.frame[column].to_list()
@@ -464,7 +464,7 @@ class _Boxes:
                 self.account.unused[name] += count
 
     def note_repeats(self) -> None:
-        """Count rows that are there twice, as in a table that was exported twice."""
+        """Count duplicate rows, as in a table that was exported twice."""
         import pandas as pd
 
         rows = np.flatnonzero(self.usable & self.own_box)
@@ -486,7 +486,7 @@ class _Boxes:
         values, missing = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
         used = self.usable & ~missing.any(axis=1)
         if self.columns.guessed_size and np.allclose(values[used], self.box[used, 2:], rtol=0, atol=1.5):
-            return  # width and height of the boxes, beside their corners
+            return  # width and height of the boxes, in addition to their corners
         known = (self.image >= 0) & ~missing.any(axis=1)
         wrong = known & ~((values > 0) & np.isfinite(values)).all(axis=1)
         rows = np.flatnonzero(known & ~wrong)[::-1]
@@ -502,7 +502,7 @@ class _Boxes:
                 self.problems.add(self.loaded.record(row), text, by(values[row]))
 
     def build(self, settings: BoxSettings) -> Annotations:
-        """The table, with a warning where nothing says who was assigned."""
+        """Return the table, with a warning if it is unknown who was assigned."""
         loaded, rows = self.loaded, np.flatnonzero(self.usable)
         lists = self._assigned(settings.assigned)
         images = list(dict.fromkeys([*self.images, *lists]))
@@ -544,7 +544,7 @@ class _Boxes:
         return made
 
     def _assigned(self, assigned: Mapping[Hashable, Sequence[str]] | str | None) -> dict[str, list[str]]:
-        """Image -> names of raters, as far as it is said."""
+        """Return image -> names of assigned raters, where known."""
         if isinstance(assigned, Mapping):
             given = {as_name(image): [as_name(name) for name in names] for image, names in assigned.items()}
         elif assigned in (None, "all", "drew"):
@@ -563,7 +563,7 @@ class _Boxes:
         return found | given
 
     def _ids(self) -> NDArray[np.object_]:
-        """(M,) the ids of the table where each is there once, else the numbers of the records."""
+        """Return (M,) ids: those of the table if unique, else the numbers of the records."""
         numbers: NDArray[np.object_] = self.loaded.number.astype(object)
         if "id" not in self.columns.other:
             return numbers
@@ -584,7 +584,7 @@ class _Boxes:
 def _box_values(
     loaded: _Loaded, form: str, names: Sequence[Hashable], faults: Problems
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """(M, 4) numbers of boxes, NaN where there is none; (M,) rows without any, and rows that cannot be read."""
+    """Return (M, 4) numbers of boxes, NaN if missing, and (M,) masks of rows without any and of invalid rows."""
     if not names:
         count = len(loaded.frame)
         return np.full((count, 4), np.nan), np.ones(count, np.bool_), np.zeros(count, np.bool_)
@@ -607,7 +607,7 @@ def _box_values(
 
 
 def _check_same(loaded: _Loaded, columns: Columns, box: NDArray[np.float64]) -> None:
-    """Refuse a table whose further columns of boxes say something else."""
+    """Raise an error if further columns of boxes differ from the boxes."""
     for form, names in columns.others:
         values, _, _ = _box_values(loaded, form, names, Problems(loaded.name))
         both = np.isfinite(values).all(axis=1) & np.isfinite(box).all(axis=1)
@@ -625,7 +625,7 @@ def _check_same(loaded: _Loaded, columns: Columns, box: NDArray[np.float64]) -> 
 def _outlines(
     loaded: _Loaded, names: Sequence[Hashable], faults: Problems
 ) -> tuple[list[Rings | None], NDArray[np.bool_], NDArray[np.bool_]]:
-    """M outlines; (M,) rows without one, and rows that cannot be read."""
+    """Return M outlines, and (M,) masks of rows without one and of invalid rows."""
     cells = list(zip(*(loaded.frame[name].to_list() for name in names), strict=True))
     found: list[Rings | None] = [None] * len(loaded.frame)
     wrong = np.zeros(len(found), np.bool_)
@@ -654,7 +654,7 @@ def _outlines(
 
 
 def _outline_of(cells: Sequence[Any], loaded: _Loaded) -> Rings | None:
-    """The rings in one cell, or in two cells with lists of x and y; None for nothing."""
+    """Return the rings in one cell, or in two cells with lists of x and y; None for empty cells."""
     if all(not hasattr(cell, "__len__") or isinstance(cell, str) for cell in cells) and all(
         is_missing(cell, loaded.missing) for cell in cells
     ):
@@ -667,7 +667,7 @@ def _outline_of(cells: Sequence[Any], loaded: _Loaded) -> Rings | None:
 
 
 def _rings_of_corners(loaded: _Loaded, names: Sequence[Hashable]) -> tuple[list[Rings | None], NDArray[np.bool_]]:
-    """M outlines from columns x1, y1, x2, y2, ..., the last of which may be empty; and (M,) those that are none."""
+    """Return M outlines from columns x1, y1, x2, y2, ... (the last may be empty), and an (M,) mask of invalid rows."""
     numbers, absent = zip(*(_numbers(loaded.frame[name], loaded) for name in names), strict=True)
     points = np.stack(numbers, axis=1).reshape(len(loaded.frame), -1, 2)
     given = ~np.stack(absent, axis=1).reshape(points.shape).all(axis=2)
@@ -685,7 +685,7 @@ def _rings_of_corners(loaded: _Loaded, names: Sequence[Hashable]) -> tuple[list[
 def _frames(
     loaded: _Loaded, columns: Columns, image: NDArray[np.intp], images: list[str], account: Account
 ) -> tuple[NDArray[np.intp], list[str], dict[str, str]]:
-    """Images by row and their names, each frame one of its own where an image has several; and name -> whole image."""
+    """Return image codes by row, image names, and name -> whole image; frames are images if an image has several."""
     if "frame" not in columns.other:
         return image, images, {}
     column = columns.other["frame"]
@@ -693,7 +693,7 @@ def _frames(
     several = {pair for pair in zip(image.tolist(), frame.tolist(), strict=True) if min(pair) >= 0}
     if len(several) == len({code for code, _ in several}):
         return image, images, {}
-    account.notes.append(f"image = {columns.other['image']}#{column}: frames are images of their own")
+    account.notes.append(f"image = {columns.other['image']}#{column}: each frame is a separate image")
     number: dict[tuple[int, int], int] = {}
     pairs = zip(image.tolist(), frame.tolist(), strict=True)
     codes = [number.setdefault(pair, len(number)) if pair[0] >= 0 else -1 for pair in pairs]
@@ -702,7 +702,7 @@ def _frames(
 
 
 def _numbers(column: pd.Series[Any], loaded: _Loaded) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """(M,) numbers, NaN where there is none, and where a cell is empty."""
+    """Return (M,) numbers, NaN where there is none, and a mask of empty cells."""
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
@@ -710,7 +710,7 @@ def _numbers(column: pd.Series[Any], loaded: _Loaded) -> tuple[NDArray[np.float6
         return values, np.isnan(values)
     cells = column.to_list()
     if loaded.decimal == ".":
-        with suppress(TypeError, ValueError):  # empty cells, other types and what is no number are read one by one
+        with suppress(TypeError, ValueError):  # columns with empty cells or non-numbers are read cell by cell below
             values = np.array(list(map(float, cells)) if "_" not in "".join(cells) else [np.nan])
             if not np.isnan(values).any():
                 return values, np.zeros(len(values), np.bool_)
@@ -721,7 +721,7 @@ def _numbers(column: pd.Series[Any], loaded: _Loaded) -> tuple[NDArray[np.float6
 
 
 def _taken_apart(column: pd.Series[Any]) -> list[pd.Series[Any]]:
-    """A column of lists of four, or of such lists as text, as four columns; "?" for what is neither.
+    """Split a column of lists of four, or of such lists as text, into four columns; "?" for other cells.
 
     Examples
     --------
@@ -736,7 +736,7 @@ def _taken_apart(column: pd.Series[Any]) -> list[pd.Series[Any]]:
 
 
 def _four(cell: object) -> Sequence[object]:
-    """The four entries of a cell: None where it is empty, "?" where there are not four."""
+    """Return the four entries of a cell: None if it is empty, "?" if there are not four."""
     if isinstance(cell, np.ndarray):
         cell = cell.tolist()
     if isinstance(cell, str):
@@ -749,7 +749,7 @@ def _four(cell: object) -> Sequence[object]:
 
 
 def _number(cell: object, loaded: _Loaded) -> float | None:
-    """The number in a cell; None for an empty one, NaN for what is no number.
+    """Return the number in a cell; None for an empty cell, NaN for other text.
 
     Examples
     --------
@@ -774,9 +774,9 @@ def _codes(
     *,
     names_only: bool = False,
 ) -> tuple[NDArray[np.intp], list[str]]:
-    """(M,) code of the name in each row, -1 for none, and the names; a problem where one is needed and absent.
+    """Return the (M,) code of the name in each row, -1 for none, and the names; a missing needed name is a problem.
 
-    Numbers are equal as numbers; with `names_only`, whole ones only.
+    Texts of equal numbers are one name; with `names_only`, only those of equal whole numbers.
     """
     import pandas as pd
 
@@ -804,7 +804,7 @@ def _codes(
 
 
 def _nothing_or(cell: object) -> str:
-    """A cell for a message: text that means no answer with the option that decides on it."""
+    """Format a cell for a message; text that means no answer comes with a hint at the option `missing`."""
     if not is_missing(cell):
         return repr_of(cell)
     return f"{cell!r} (no name; see missing=)" if isinstance(cell, str) and cell.strip() else "nothing"
@@ -813,7 +813,7 @@ def _nothing_or(cell: object) -> str:
 def _sessions(
     loaded: _Loaded, columns: Columns, person: NDArray[np.intp], persons: list[str]
 ) -> tuple[NDArray[np.intp], list[str], dict[str, tuple[str, str]]]:
-    """Raters by row, their names, and name -> person and session."""
+    """Return rater codes by row, rater names, and name -> person and session."""
     if "session" not in columns.other:
         return person, persons, {}
     ignored, every = Problems(loaded.name), np.zeros(len(person), np.bool_)
@@ -835,8 +835,8 @@ def _sessions(
 
 
 def _as_sides(values: NDArray[np.float64], form: str) -> NDArray[np.float64]:
-    """(M, 4) x, y, width, height of boxes in one of `FORMS`."""
-    with np.errstate(all="ignore"):  # what is not finite is refused with its record
+    """Return (M, 4) x, y, width, height of boxes in one of `FORMS`."""
+    with np.errstate(all="ignore"):  # values that are not finite are reported later, with their record
         first, second = values[:, :2], values[:, 2:]
         if form == "corners":
             return np.concatenate([first, second - first], axis=1)

@@ -1,4 +1,4 @@
-"""BSDS500: the segmentations of an image by several people, one MATLAB file an image."""
+"""Reader of BSDS500: segmentations of images by several people, one MATLAB file per image."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from kalos_core.readers.matlab import read_variable
 
 @dataclass(frozen=True, eq=False)
 class BsdsFiles:
-    """Segmentations on disk, read one image at a time. I images. Made by `read_bsds`.
+    """Segmentations of I images on disk, read one image at a time; the result of `read_bsds`.
 
     Parameters
     ----------
     images : (I,) object
-        Path of each file within the folder, without its ending.
+        Path of each file within the folder, without its extension.
     files : dict
         Image -> its MATLAB file.
     image_files : dict
-        Image -> the image itself, where it is there.
+        Image -> file of the image itself, if available.
     """
 
     images: NDArray[np.object_]
@@ -43,26 +43,26 @@ class BsdsFiles:
         return len(self.images)
 
     def stacks(self) -> Iterator[MaskStack]:
-        """The boundaries that each segmenter annotated, one stack an image.
+        """Yield the boundaries of each segmenter, one stack per image.
 
         Raises
         ------
         InputError
-            For a file that cannot be read or is none of BSDS500.
+            For a file that cannot be read or is not one of BSDS500.
         """
         for image in self.images:
             yield self._stack(image, "Boundaries", MaskStack.of, np.uint8)
 
     def label_stacks(self) -> Iterator[LabelStack]:
-        """The regions of each segmenter, numbered from 1, one stack an image, otherwise as `stacks`.
+        """Yield the regions of each segmenter, numbered from 1, one stack per image; otherwise as `stacks`.
 
-        A number means a region of one segmenter: it is no class, and 1 of one is not 1 of the other.
+        Numbers identify regions of one segmenter. They are not classes, and do not correspond between segmenters.
         """
         for image in self.images:
             yield self._stack(image, "Segmentation", LabelStack.of, np.int64)
 
     def image_pixels(self, image: str) -> NDArray[Any] | None:
-        """The pixels of an image; None where its file is not there."""
+        """Return the pixels of an image; None if its file is not available."""
         return read_image_pixels(self.image_files[image]) if image in self.image_files else None
 
     def _stack(self, image: str, field: str, make: Callable[..., Any], dtype: type) -> Any:
@@ -81,9 +81,9 @@ class BsdsSettings(Settings):
 
 @takes(BsdsSettings)
 def read_bsds(path: str | os.PathLike[str], settings: BsdsSettings) -> BsdsFiles:
-    """Ground truth of the Berkeley Segmentation Data Set: ``groundTruth/train/2092.mat`` and so on.
+    """List the ground truth files of the Berkeley Segmentation Data Set, such as ``groundTruth/train/2092.mat``.
 
-    Nothing but names is read here; the files are when `BsdsFiles.stacks` or `BsdsFiles.label_stacks` comes to them.
+    Only the names are read here; `BsdsFiles.stacks` and `BsdsFiles.label_stacks` read the files one by one.
 
     Parameters
     ----------
@@ -93,8 +93,8 @@ def read_bsds(path: str | os.PathLike[str], settings: BsdsSettings) -> BsdsFiles
     Returns
     -------
     BsdsFiles
-        Raters are "1", "2", ..., local to their image: segmenter 1 of one image is not segmenter 1 of the next. All
-        segmenters of a file saw its image.
+        Raters are "1", "2", ... and local to their image: segmenter 1 differs from image to image. All segmenters of a
+        file are assigned to its image.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def read_bsds(path: str | os.PathLike[str], settings: BsdsSettings) -> BsdsFiles
 
 
 def _read(path: Path, field: str) -> list[NDArray[Any]]:
-    """(H, W) of each segmenter."""
+    """Return the (H, W) array of each segmenter."""
     with open_file(path, "MATLAB file of BSDS500", unpacked=False) as file:
         cells = read_variable(file.read(), "groundTruth", str(path))
     if not isinstance(cells, list) or not cells:

@@ -1,4 +1,4 @@
-"""One rule for the cells of all tables: which mean no answer, which are equal numbers, and what separates them."""
+"""Rules for the cells of all tables: texts that mean no answer, equal numbers, and separators."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from kalos_core.options import Option
 SEPARATORS = (",", ";", "\t", "|")
 
 MISSING = ("NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "null", "None")
-"""Texts of a cell without an answer, in capitals or small letters: as R, pandas, Excel, SQL and Python write them."""
+"""Texts of a cell without an answer, ignoring case, as written by R, pandas, Excel, SQL and Python."""
 
 Missing = Annotated[
     Sequence[str],
     Option(
         "Texts of no answer",
-        'Texts of a cell that mean no answer, in capitals or small letters; a blank cell always does. Leave "None" out '
-        "where it is a class.",
+        "Texts of a cell that mean no answer, ignoring case; a blank cell always means no answer. If None is a "
+        'class, pass the list without "None".',
         type="sequence of str",
     ),
 ]
@@ -31,10 +31,11 @@ Missing = Annotated[
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 
 NAMED_BY_NUMBER = re.compile(r"[0-9]+(\.0)?")
-"""Names that are whole numbers, some of them as pandas writes a column with gaps; "1.10" is another name than "1.1"."""
+"""Names that are whole numbers, also with ".0", as pandas writes a column with gaps. "1.10" and "1.1" are different
+names."""
 
 LARGEST_EXACT = 1 << 53
-"""Whole numbers below it are exact as floating point numbers; columns with larger ones hold ids, and stay text."""
+"""Limit below which whole numbers are exact as floats. Columns with larger numbers hold ids, and stay text."""
 
 
 def missing_texts(missing: Sequence[str]) -> frozenset[str]:
@@ -51,7 +52,7 @@ USUAL = missing_texts(MISSING)
 
 
 def is_missing(cell: object, missing: frozenset[str] = USUAL) -> bool:
-    """Whether a cell holds no answer: it is blank, one of the texts of `missing_texts`, None, NaN, NA or NaT.
+    """Check whether a cell has no answer: it is blank, one of the texts of `missing_texts`, None, NaN, NA or NaT.
 
     Examples
     --------
@@ -89,9 +90,9 @@ def as_cell_text(cell: Any) -> Any:
 
 
 def equal_numbers(texts: Iterable[str], *, names: bool = False) -> dict[str, str]:
-    """Map each text of a column of numbers to the one way to write its number; empty if any text is no number.
+    """Map each text of a column of numbers to a canonical form of its number; empty if any text is not a number.
 
-    A number that is written in one way only, with leading zeros, keeps them. With `names`, only whole numbers count.
+    A number that is written in only one way, with leading zeros, keeps them. With `names`, only whole numbers count.
     TRUE of R and True of Python are equal as well.
 
     Examples
@@ -141,7 +142,7 @@ def separator_of(text: str) -> str:
 
 
 def without_mark(text: str) -> str:
-    r"""Return a table without the line "sep=;" that Excel puts before the header; an empty line is left.
+    r"""Return a table without the line "sep=;" that Excel writes before the header, replaced by an empty line.
 
     Examples
     --------
@@ -152,7 +153,7 @@ def without_mark(text: str) -> str:
 
 
 def records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    r"""Yield each record of a table with the number of the line it begins in, as an editor counts lines.
+    r"""Yield each record of a table with the number of its first line, as counted by an editor.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which column of a table holds what: by the names that people give them, and by what is in them."""
+"""Detection of the columns of a table, by common names and by content."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ FORMS = {
     "sides": ("x", "y", "width", "height"),
     "centre": ("x_center", "y_center", "width", "height"),
 }
-"""How a box is written: by its corners, by its first corner and its sides, or by its centre and its sides."""
+"""Forms of a box: two corners, first corner and sides, or centre and sides."""
 
 IN_ONE = {
     "box": ("sides", "box bbox boundingbox boxes bboxes xywh bboxxywh boxxywh"),
     "box_corners": ("corners", "boxcorners bboxcorners xyxy bboxxyxy boxxyxy"),
 }
-"""Our name of one column with all four numbers -> its form, and how people spell it, letters and digits only."""
+"""Standard name of one column with all four numbers -> its form and its spellings, letters and digits only."""
 
 BOX_SPELLINGS = (
     ("corners", "xmin ymin xmax ymax"),
@@ -44,13 +44,13 @@ BOX_SPELLINGS = (
     ("centre", "cx cy w h"),
     ("centre", "xc yc w h"),
 )
-"""Form of the box -> how its four columns are spelled, letters and digits only; the first that fits is taken."""
+"""Form of the box, and spelling of its four columns, letters and digits only. The first match is used."""
 
 NEXT_CORNER = {"x1 y1 x2 y2": "x3", "x0 y0 x1 y1": "x2"}
-"""Spelling of two corners -> the column that shows that they are two of more."""
+"""Spelling of two corners -> column whose presence means that there are more than two."""
 
 PREFIXES = ("", "bbox", "box", "bb", "rect")
-"""What may stand before each of the four."""
+"""Possible prefixes of the four columns."""
 
 OUTLINE_PREFIXES = ("", "poly", "polygon", "quad", "corner", "point", "pt", "vertex")
 
@@ -96,8 +96,8 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
     "image_width": ("imagewidth imgwidth imagew imgw",),
     "image_height": ("imageheight imgheight imageh imgh",),
 }
-"""Our name -> how people spell it, letters and digits only. Spellings of the first group go before those of the
-second; where a table has several of one group, they have to say the same."""
+"""Standard name -> its spellings, letters and digits only. Spellings of the first group take precedence over those of
+the second. If a table has several columns of one group, their content must agree."""
 
 LABEL_SPELLINGS = {
     "item": (
@@ -111,44 +111,44 @@ LABEL_SPELLINGS = {
         SPELLINGS["category"][1] + " result score",
     ),
 }
-"""The same for tables of labels of whole images."""
+"""Standard names and spellings for tables of image-level labels, as in `SPELLINGS`."""
 
 NEEDED = ("image", "rater", "category")
 
 NO_RATERS = "comment comments note notes remark remarks timestamp time date duration split fold"
-"""Names of columns of a wide table that hold no labels."""
+"""Names of columns of a wide table that have no labels."""
 
 TRUTHS = (
     "gold goldlabel golden gt groundtruth truth reference ref consensus majority majorityvote final finallabel "
     "adjudicated"
 )
-"""Names of columns of a wide table that hold labels, but may be of no rater."""
+"""Names of columns of a wide table with labels that may not be those of a rater."""
 
 REJECTED = ("assignmentstatus status", ("rejected",))
-"""Column in which crowdsourcing platforms say that an answer was refused, and what stands there."""
+"""Column in which crowdsourcing platforms mark rejected answers, and its value for them."""
 
 CROWD_PREFIX = re.compile(r"(input|output|answer|assignment)[.:]")
-"""What crowdsourcing platforms write before the names of columns."""
+"""Prefix that crowdsourcing platforms add to the names of columns."""
 
 UNUSED = {
     "score": "score scores confidence conf probability prob",
     "group_id": "groupid group",
     "iscrowd": "iscrowd isgroupof crowd",
 }
-"""What other tools give a meaning and is not used -> how it is spelled."""
+"""Unused field that has a meaning in other tools -> its spellings."""
 
 SHAPE_NAMES = (
     "rect rectangle rectanglelabels box bbox boundingbox polygon polygonlabels polyline line linestring point points "
     "keypoint keypoints ellipse circle mask brush brushlabels bitmask cuboid quad quadrilateral rotatedbox"
 )
-"""Values of a column that says how a shape was drawn, letters and digits only."""
+"""Values of a column with the type of shapes, letters and digits only."""
 
 CLASS_ENDINGS = ("class", "classification", "label", "category", "classname", "labelname", "categoryname")
-"""Ends of names of columns that may hold classes, where none has a usual name."""
+"""Suffixes of names of columns that may have classes, used if no column has a common name."""
 
 BY_COLUMNS = "columns={{'{role}': {column!r}}} (--columns '{{{role}: {column}}}')"
 BY_NAME = "{role}={column!r} (--{role} {column})"
-"""Options that decide on a column."""
+"""Options that select a column."""
 
 Cells = Callable[[Hashable], Sequence[Any]]
 """Column -> its cells."""
@@ -156,7 +156,7 @@ Cells = Callable[[Hashable], Sequence[Any]]
 
 @dataclass(frozen=True)
 class Columns:
-    """Where a table holds what.
+    """The columns of a table of boxes, by role.
 
     Parameters
     ----------
@@ -164,17 +164,17 @@ class Columns:
     box : four columns, or one with all four, or none
         In the order of the form.
     outline : columns
-        None; one with whole outlines; two with lists of x and of y; or x1, y1, x2, y2, ...
+        No column; one with whole outlines; two with lists of x and of y; or x1, y1, x2, y2, ...
     other : dict
-        Our name -> column.
+        Standard name -> column.
     guessed_size : bool
-        Whether the columns of the images' sizes are merely called "width" and "height".
+        Whether the columns of the image sizes are only called "width" and "height".
     unused : dict
         Key of `UNUSED` -> column.
     others : list of (form, columns)
-        Further boxes, which have to be the same.
+        Further columns of boxes, which must have the same boxes.
     notes : list of str
-        Which columns were taken.
+        Notes on the columns used.
     """
 
     form: str
@@ -188,23 +188,23 @@ class Columns:
 
 
 def find_columns(present: Sequence[Hashable], given: Mapping[str, Any] | None, source: str, cells: Cells) -> Columns:
-    """The columns of a table of boxes: those given by name, all others by how they are spelled and what they hold.
+    """Find the columns of a table of boxes: those given, and all others by spelling and content.
 
     Parameters
     ----------
     present : sequence
         Names of the table's columns.
     given : mapping, optional
-        Our name -> the table's.
+        Standard name -> column of the table.
     source : str
-        What the table is, for messages.
+        Name of the table, for messages.
     cells : callable
-        Column -> its cells; called where the name does not decide.
+        Column -> its cells; called if the name is not sufficient.
 
     Raises
     ------
     InputError
-        Naming what was not found, what two columns may be, what cannot be asked for, and the columns of the table.
+        If a column is missing, ambiguous, or given but not in the table. The message lists the columns.
 
     Examples
     --------
@@ -255,7 +255,9 @@ by columns={'category': 'class'} (--columns '{category: class}')
         actual = f"the columns {listed(present, 40)}" if len(present) else "no columns"
         example = f"columns={{'{(missing or ['x_min'])[0]}': '...'}}"
         example += " (None where there are no classes)" if missing == ["category"] else ""
-        example += " (one table holds the boxes of all raters, with who drew each)" if "rater" in missing else ""
+        example += (
+            " (the table must have the boxes of all raters, and a column of raters)" if "rater" in missing else ""
+        )
         text = f"{source}: expected columns for {' and '.join(names)}, got {actual}; name them by {example}"
         raise InputError(f"{text}{looks_like_data(present)}")
     other = {name: column for name, column in other.items() if column is not None}
@@ -283,12 +285,12 @@ by columns={'category': 'class'} (--columns '{category: class}')
 def say_columns(
     taken: Iterable[tuple[str, Sequence[str], Sequence[Hashable]]], given: Collection[Any] = ()
 ) -> list[str]:
-    """Say in one line which columns were taken for what; nothing where each is given, or has our own name.
+    """Describe in one line which columns are used; nothing if each is given or has its standard name.
 
     Parameters
     ----------
     taken : iterable of (word, names, columns)
-        What the columns hold in a word, and our names of them.
+        Description of the columns in a word, their standard names, and the columns.
     given : collection
         Columns that the caller named.
 
@@ -314,16 +316,16 @@ OUR_NAMES = (*SPELLINGS, *BOX_NAMES, *OUTLINE_NAMES)
 def find_label_columns(
     header: Sequence[str], given: Mapping[str, str | None], source: str, cells: Cells
 ) -> dict[str, str] | None:
-    """The columns of items, raters and labels in a table with a row a label; None if one is not found.
+    """Find the columns of items, raters and labels in a table with one row per label; None if one is not found.
 
     Parameters
     ----------
     header : sequence of str
     given : mapping
-        "item", "rater", "label" -> the table's column, None for one to be found.
+        "item", "rater", "label" -> column of the table, None for a column to be found.
     source : str
     cells : callable
-        Column -> its cells; called only where two columns may be the same.
+        Column -> its cells; called only to compare two candidate columns.
 
     Examples
     --------
@@ -350,7 +352,7 @@ def find_label_columns(
 
 
 def holds_boxes(header: Sequence[str]) -> bool:
-    """Whether a table has columns of boxes or outlines.
+    """Check whether a table has columns of boxes or outlines.
 
     Examples
     --------
@@ -365,7 +367,7 @@ def holds_boxes(header: Sequence[str]) -> bool:
 
 
 def plain_name(column: object) -> str:
-    """Letters and digits of a name, in small letters, without what crowdsourcing platforms write before it.
+    """Return the letters and digits of a name in lower case, without the prefixes of crowdsourcing platforms.
 
     Examples
     --------
@@ -376,7 +378,7 @@ def plain_name(column: object) -> str:
 
 
 def looks_like_data(header: Sequence[Hashable]) -> str:
-    """What to add to a message where the first line of a table may be no header; "" where it is one.
+    """Return a hint for a message if the first line of a table may not be a header; "" if it is one.
 
     Examples
     --------
@@ -392,7 +394,7 @@ def looks_like_data(header: Sequence[Hashable]) -> str:
 
 
 def _checked(present: Sequence[Hashable], given: Mapping[str, Any] | None, source: str) -> dict[str, Any]:
-    """The columns that were given, by our names; a name of ours may be spelled otherwise, too."""
+    """Return the given columns by standard name; keys may use any spelling."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -415,7 +417,7 @@ def _checked(present: Sequence[Hashable], given: Mapping[str, Any] | None, sourc
 
 
 def _find_boxes(plain: Mapping[str, Hashable], given: Mapping[str, Any]) -> list[tuple[str, tuple[Hashable, ...]]]:
-    """The forms of boxes, and their columns, that fit the columns given and are all there."""
+    """Return the forms of boxes whose columns all exist and match those given, with their columns."""
     found: list[tuple[str, tuple[Hashable, ...]]] = []
     for form, spellings in BOX_SPELLINGS:
         names = FORMS[form]
@@ -438,7 +440,7 @@ def _find_boxes(plain: Mapping[str, Hashable], given: Mapping[str, Any]) -> list
 
 
 def _find_outline(plain: Mapping[str, Hashable], given: Mapping[str, Any], cells: Cells) -> tuple[Hashable, ...]:
-    """The columns of outlines: those given, else corners by number or name, lists of x and y, or whole outlines."""
+    """Find columns of outlines: those given, else corners by number or name, lists of x and y, or whole outlines."""
     pair = tuple(given[name] for name in OUTLINE_NAMES[1:] if given.get(name) is not None)
     if "outline" in given or len(pair) == 2:
         return pair or tuple(column for column in (given["outline"],) if column is not None)
@@ -452,7 +454,7 @@ def _find_outline(plain: Mapping[str, Hashable], given: Mapping[str, Any], cells
             while {f"{prefix}x{number}", f"{prefix}y{number}"} <= plain.keys():
                 columns += [plain[f"{prefix}x{number}"], plain[f"{prefix}y{number}"]]
                 number += 1
-            if number - first >= 3 and f"v{first}" not in plain:  # with a visibility, these are key points
+            if number - first >= 3 and f"v{first}" not in plain:  # with a visibility, these are keypoints
                 return tuple(columns)
     for spellings in (*QUADRILATERALS, *OUTLINE_PAIRS):
         if set(spellings.split()) <= plain.keys():
@@ -464,7 +466,7 @@ def _find_outline(plain: Mapping[str, Hashable], given: Mapping[str, Any], cells
 def _one_of(
     role: str, groups: Sequence[str], free: Mapping[str, Hashable], cells: Cells, source: str, option: str
 ) -> Hashable | None:
-    """The column of a role: of the first group that has one; several have to say the same where it matters."""
+    """Find the column of a role in the first group that has one; several must agree if the role is required."""
     for group in groups:
         found = [free[spelling] for spelling in group.split() if spelling in free]
         if role in ("category", "label") and group == groups[-1]:
@@ -475,7 +477,7 @@ def _one_of(
             differ = [column for column in found[1:] if not _determines(cells(found[0]), cells(column), both=True)]
             if differ:
                 raise _several(role, [found[0], *differ], source, option)
-        if found:  # of user_id and user_name, the one that guests have, too
+        if found:  # prefer the column with fewer gaps: of user_id and user_name, the one that guests have
             return min(found, key=lambda column: sum(map(is_missing, cells(column))) if len(found) > 1 else 0)
     return None
 
@@ -487,7 +489,7 @@ def _several(role: str, columns: Sequence[Hashable], source: str, option: str) -
 
 
 def _by_its_ending(free: Mapping[str, Hashable], cells: Cells, source: str, notes: list[str]) -> Hashable | None:
-    """The column of classes by the end of its name; of several, the one of which all others are groupings."""
+    """Find the column of classes by the end of its name; among several, the one that determines all others."""
     named = [column for spelling, column in free.items() if spelling.endswith(CLASS_ENDINGS)]
     found = [column for column in named if not (_is_empty(cells(column)) or _names_shapes(cells(column)))]
     if len(found) < 2:
@@ -498,13 +500,13 @@ def _by_its_ending(free: Mapping[str, Hashable], cells: Cells, source: str, note
     others = [column for column in found if column != finest[0]]
     notes.append(
         f"class = {finest[0]}, which determines {' and '.join(map(str, others))}; "
-        f"columns={{'category': ...}} takes another"
+        f"columns={{'category': ...}} selects another"
     )
     return finest[0]
 
 
 def _determines(one: Sequence[Any], other: Sequence[Any], *, both: bool = False) -> bool:
-    """Whether rows that are equal in one column are equal in the other (and, with `both`, the other way round)."""
+    """Check whether rows that are equal in one column are equal in the other; with `both`, also vice versa."""
     pairs = {
         (str(a).strip(), str(b).strip())
         for a, b in zip(one, other, strict=True)
@@ -515,7 +517,7 @@ def _determines(one: Sequence[Any], other: Sequence[Any], *, both: bool = False)
 
 
 def _may_be_outline(cell: object) -> bool:
-    """Whether a cell may hold at least three points."""
+    """Check whether a cell may contain at least three points."""
     if isinstance(cell, str):
         return len(re.findall(r"[0-9]+", cell)) >= 6
     return hasattr(cell, "__len__") or hasattr(cell, "geom_type")
@@ -526,6 +528,6 @@ def _is_empty(cells: Sequence[Any]) -> bool:
 
 
 def _names_shapes(cells: Sequence[Any]) -> bool:
-    """Whether a column says how shapes were drawn."""
+    """Check whether a column contains types of shapes."""
     said = {plain_name(text) for text in {str(cell) for cell in cells if not is_missing(cell)}}
     return bool(said) and said <= set(SHAPE_NAMES.split())

@@ -1,4 +1,4 @@
-"""CVAT's own XML, for images and for video: one export per annotator, or one of a project with a task per annotator."""
+"""Reader of CVAT's XML for images and video: one export per annotator, or a project with one task per annotator."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ LEFT_OUT = {
     "tag": "tags, which `kalos-core labels` reads",
     "polyline": "polylines, which no similarity compares",
 }
-"""Elements of an image or a track that are no annotations of ours -> why."""
+"""Elements of an image or a track that are not read -> their description in the account."""
 
 LONGEST_FRAME = 9
-"""Digits of the number of a frame."""
+"""Maximum number of digits of a frame number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,32 +50,32 @@ class CvatSettings(ReaderSettings):
 @takes(CvatSettings)
 @reading
 def read_cvat(exports: Folders, settings: CvatSettings) -> Annotations:
-    """Labels of several annotators from CVAT exports: "CVAT for images 1.1" or "CVAT for video 1.1".
+    """Read labels of several annotators from CVAT exports: "CVAT for images 1.1" or "CVAT for video 1.1".
 
     Parameters
     ----------
     exports : path or mapping
-        A folder of XML files, the name of a file (without ``.xml``) being the rater's; or of folders that hold one
-        file each, the name of the folder being the rater's; or a mapping rater -> file. A zip file with an
-        ``annotations.xml`` serves as such a file. Images are matched by their name. A rater is assigned to the images
-        their file lists, whether they annotated anything there or not. With ``rater_from="task"``, for the export of a
-        project in which each annotator has a task, it may also be a single file.
+        A folder of XML files, each named after its rater (without ``.xml``); or a folder of folders with one file each,
+        named after the rater; or a mapping rater -> file. Each file may also be a zip file with an ``annotations.xml``.
+        Images are matched by name. A rater is assigned to the images in their file, annotated or not. With
+        ``rater_from="task"``, for the export of a project with one task per annotator, a single file is accepted, too.
 
     Returns
     -------
     Annotations
-        Boxes (one that is rotated becomes a polygon), polygons, ellipses as polygons of 64 corners, cuboids as the
-        polygon around their 8 corners, masks, and points and skeletons as keypoints, all in pixels. Joints of skeletons
-        are in the order in which the first file names them; hidden ones count as labelled, those outside of the image
-        do not. Attributes are kept, and that a shape is occluded is one.
+        Boxes (rotated boxes become polygons), polygons, ellipses as polygons of 64 corners, cuboids as the polygon
+        around their 8 corners, masks, and points and skeletons as keypoints, all in pixels. Joints of skeletons are in
+        the order of the first file. Hidden joints count as labelled, joints outside the image do not. Attributes are
+        kept; ``occluded`` is one of them.
 
         Shapes of one group (``group_id``) and label are one object, as in CVAT's own exports to other formats:
-        polygons, ellipses and boxes one polygon of several rings, masks their union. The points of one annotation are
-        the joints of one object, in their order; they are an object each also where their number differs within a
-        label. If at least 80 % of a label's annotations have one number of 3 or more, others are refused.
+        polygons, ellipses and boxes become one polygon of several rings, masks their union. The points of one
+        annotation are the joints of one object, in their order; if their number differs within a label, each point is
+        an object. If at least 80 % of a label's annotations have the same number of at least 3 points, other numbers
+        are an error.
 
-        Each frame of a video in which anybody annotated something is an image, ``video.mp4#12``. Shapes are taken in
-        the frames in which the file lists them (CVAT lists interpolated ones, too), except those marked as outside.
+        Each frame of a video in which any rater annotated something is an image, ``video.mp4#12``. Shapes are read in
+        the frames in which the file lists them, including interpolated ones, except shapes marked as outside.
 
     Warns
     -----
@@ -85,7 +85,7 @@ def read_cvat(exports: Folders, settings: CvatSettings) -> Annotations:
     Raises
     ------
     InputError
-        If a file cannot be read or is another export, an image has two sizes, or a record cannot be used.
+        If a file cannot be read or is a different export, an image has two sizes, or a record is invalid.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class CvatTagsSettings(AnswerSettings):
 @takes(CvatTagsSettings)
 @reading
 def read_cvat_tags(exports: Folders, settings: CvatTagsSettings) -> LabelTable:
-    """Tags that annotators gave whole images, from CVAT exports.
+    """Read image-level tags of several annotators from CVAT exports.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def read_cvat_tags(exports: Folders, settings: CvatTagsSettings) -> LabelTable:
     Raises
     ------
     InputError
-        As `read_cvat`; if there is no tag, or an image has several tags though they exclude each other.
+        As raised by `read_cvat`; if there is no tag, or an image has several tags that exclude each other.
 
     Examples
     --------
@@ -171,14 +171,14 @@ def _open(path: Path) -> Element:
         raise InputError(f"{path}: expected {expected}, got <{root.tag}> without images and tracks")
     if root.find("track") is not None and len(_tasks(root)) > 1:
         raise InputError(
-            f"{path}: expected the tracks of one task, got those of {len(_tasks(root))} tasks, whose frames have no "
-            "numbers of their own; export each task"
+            f"{path}: expected the tracks of one task, got those of {len(_tasks(root))} tasks, whose frame "
+            "numbers overlap; export each task separately"
         )
     return root
 
 
 def _unpacked(path: Path) -> Element:
-    """The root of the annotations.xml in a zip file."""
+    """Return the root of the annotations.xml in a zip file."""
     with open_file(path, "zip file", unpacked=False) as file:
         try:
             with zipfile.ZipFile(file) as packed:
@@ -187,7 +187,7 @@ def _unpacked(path: Path) -> Element:
                 if len(found) != 1:
                     raise InputError(
                         f"{path}: expected one annotations.xml in it, got {listed(inside) or 'nothing'}; unpack "
-                        "exports of other formats, into a folder a rater"
+                        "exports of other formats, into one folder per rater"
                     )
                 about = packed.getinfo(found[0])
                 check_unpacked(about.file_size, about.compress_size, str(path))
@@ -197,7 +197,7 @@ def _unpacked(path: Path) -> Element:
 
 
 def _files(exports: object, rater_from: str) -> tuple[dict[str, Path], str, dict[str, str]]:
-    """Rater -> file, what to call them together, and rater -> the name of the file in messages."""
+    """Return rater -> file, a name for all of them, and rater -> name of the file in messages."""
     if rater_from == "task" and isinstance(exports, (str, os.PathLike)) and os.path.isfile(exports):
         path = as_path(exports, "exports")
         return {path.stem: path}, path.name, {path.stem: path.name}
@@ -211,7 +211,7 @@ def _files(exports: object, rater_from: str) -> tuple[dict[str, Path], str, dict
 
 
 def _tasks(root: Element) -> dict[str, str]:
-    """Id -> name of each task of a project, or of the one task."""
+    """Return id -> name of each task of a project, or of a single task."""
     tasks = root.findall("meta/project/tasks/task") or root.findall("meta/task")
     found = [[(task.findtext(tag) or "").strip() for tag in ("id", "name")] for task in tasks]
     named = [name for _, name in found]
@@ -224,7 +224,7 @@ def _label(element: Element) -> str:
 
 @dataclass(frozen=True)
 class _Video:
-    """A file with tracks: its frames are images of the name ``name#frame``."""
+    """A file with tracks; its frames are images named ``name#frame``."""
 
     name: str
     rater: str
@@ -236,7 +236,7 @@ class _Video:
 
 @dataclass
 class _Reading:
-    """What was found so far in all files."""
+    """Contents of the files read so far."""
 
     findings: Findings
     parts: Parts
@@ -252,7 +252,7 @@ class _Reading:
         return cls(findings, Parts(findings))
 
     def declare(self, root: Element) -> Iterator[str]:
-        """Classes that an export declares, in order; notes the joints of skeletons and the kinds of attributes."""
+        """Yield the classes that an export declares, in order; record joints of skeletons and types of attributes."""
         for label in root.iterfind("meta//label"):
             name, parent = (label.findtext("name") or "").strip(), (label.findtext("parent") or "").strip()
             for entry in label.iterfind("attributes/attribute"):
@@ -269,7 +269,7 @@ class _Reading:
             self.joints.setdefault(label_name, {}).update(dict.fromkeys(name for name in names if name))
 
     def read(self, root: Element, name: str, rater: str, by_task: bool) -> None:
-        """All images and tracks of a file; of a project, each task may be a rater."""
+        """Read all images and tracks of a file; in a project, each task may be a rater."""
         tasks = _tasks(root)
         raters = list(tasks.values()) if by_task else [rater]
         self.findings.raters |= dict.fromkeys(raters)
@@ -279,7 +279,7 @@ class _Reading:
             self._read_tracks(root, name, raters[0])
 
     def images(self, root: Element, name: str, rater: str, by_task: bool) -> Iterator[tuple[Element, str, str]]:
-        """Images of a file, their records and their raters."""
+        """Yield the images of a file with their records and raters."""
         tasks = _tasks(root)
         if by_task and not tasks:
             raise InputError(f"{name}: expected a <task> in <meta> (rater_from='task'), got none")
@@ -311,7 +311,7 @@ class _Reading:
                 self._read_shape(element, where, name, rater, _label(element), size, element)
 
     def _read_tracks(self, root: Element, name: str, rater: str) -> None:
-        """The shapes of each track, each in the image that is its frame."""
+        """Read the shapes of each track into the images of their frames."""
         named = {image.get("id"): (image.get("name") or "").strip() for image in root.iterfind("image")}
         video = root.findtext("meta//source") or root.findtext("meta//task/name") or "video"
         ends = [[as_float(part.findtext(end)) for end in ("start", "stop")] for part in root.iterfind("meta//segment")]
@@ -320,8 +320,8 @@ class _Reading:
         sides = [as_float(root.findtext(f"meta//original_size/{side}")) for side in ("width", "height")]
         size = self.findings.size_from(sides[0], sides[1], name)
         known = self.sizes.setdefault(video.strip(), (name, size))
-        if known[1] != size and not np.isnan([*known[1], *size]).any():  # said once, not of every frame
-            expected = f"the size {known[1][0]:g} x {known[1][1]:g} that {known[0]} says"
+        if known[1] != size and not np.isnan([*known[1], *size]).any():  # reported once, not for every frame
+            expected = f"the size {known[1][0]:g} x {known[1][1]:g} of {known[0]}"
             self.findings.problems.add(name, expected, f"{size[0]:g} x {size[1]:g}")
             size = known[1]
         frames = self.frames.setdefault(video.strip(), {})
@@ -341,7 +341,7 @@ class _Reading:
                     self._read_shape(element, where, key, rater, _label(track), own_size, track)
 
     def assign_frames(self) -> None:
-        """Assign whoever has a file of a video to the frames of it that anybody annotated."""
+        """Assign each rater with a file of a video to its frames that any rater annotated."""
         for video in self.videos:
             for frame, image in sorted(self.frames[video.name].items()):
                 if video.has(frame):
@@ -350,7 +350,7 @@ class _Reading:
     def _read_shape(
         self, element: Element, where: str, image: str, rater: str, label: str, size: tuple[float, float], of: Element
     ) -> None:
-        """Note the shape of an element; `of` has its group."""
+        """Record the shape of an element; `of` has its group."""
         if element.tag in LEFT_OUT:
             self.findings.account.left_out[LEFT_OUT[element.tag]] += 1
             return
@@ -369,7 +369,7 @@ class _Reading:
             self.parts.add(part, are_points=element.tag == "points")
 
     def _attributes(self, element: Element, label: str) -> dict[str, Any] | None:
-        """Attributes by name: of checkboxes truth values, of numbers numbers."""
+        """Return attributes by name: checkboxes as booleans, numbers as numbers, others as text."""
         found: dict[str, Any] = {}
         for entry in element.iterfind("attribute"):
             name, text = (entry.get("name") or "").strip(), (entry.text or "").strip()
@@ -383,7 +383,7 @@ class _Reading:
 
 
 def _is_outside(element: Element) -> bool:
-    """Whether a shape of a track is not to be seen in its frame."""
+    """Check whether a shape of a track is not visible in its frame."""
     joints = element.findall("points")
     return element.get("outside") == "1" or (bool(joints) and all(joint.get("outside") == "1" for joint in joints))
 
@@ -430,7 +430,7 @@ CUBOIDS = "cuboids are compared by the outline around their 8 corners"
 
 
 def _mask(element: Element, size: tuple[float, float], _joints: dict[str, None]) -> dict[str, Any]:
-    """Runs of pixels off, on, off, ... row by row within the mask's own box."""
+    """Read runs of pixels off, on, off, ..., in row-major order within the mask's own box."""
     left, top, width, height = numbers_in(element, "left", "top", "width", "height")
     text = element.get("rle") or ""
     runs = [as_float(part) for part in text.split(",")]
@@ -481,7 +481,7 @@ SHAPES: dict[str, Shape] = {
 
 
 def _points(element: Element) -> list[list[float]]:
-    """``x,y;x,y;...`` as points."""
+    """Parse points ``x,y;x,y;...``."""
     text = element.get("points") or ""
     points = [[as_float(number) for number in point.split(",")] for point in text.split(";")]
     read = [[number for number in point if number is not None] for point in points]

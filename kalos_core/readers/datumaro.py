@@ -1,4 +1,4 @@
-"""Datumaro's own JSON, which CVAT exports, too: a file a rater, or a folder a rater with a file for each subset."""
+"""Reader of Datumaro's JSON, also exported by CVAT: one file per rater, or one folder per rater with subsets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEFT_OUT = {
     "polyline": "polylines, which no similarity compares",
     "cuboid_3d": "cuboids of point clouds",
 }
-"""Types of annotations that are none of ours -> why."""
+"""Types of annotations that are not read -> their description in the account."""
 
 NOT_ATTRIBUTES = ("rotation", "is_crowd", "keyframe", "track_id")
 
@@ -44,12 +44,12 @@ class DatumaroSettings(AliasSettings):
 @takes(DatumaroSettings)
 @reading
 def read_datumaro(exports: Folders, settings: DatumaroSettings) -> Annotations:
-    """Labels of several raters from Datumaro's JSON, as Datumaro and CVAT export it.
+    """Read labels of several raters from Datumaro's JSON, as exported by Datumaro and CVAT.
 
     Parameters
     ----------
     exports : path or mapping
-        A folder of JSON files, the name of a file (without ``.json``) being the rater's; or of one folder a rater,
+        A folder of JSON files, each named after its rater (without ``.json``); or a folder with one folder per rater,
         whose JSON files (``annotations/train.json``, ...) are the subsets of the rater's data set; or a mapping rater
         -> file or folder. Images are matched by the ``id`` of their item. A rater is assigned to the items in their
         files.
@@ -57,21 +57,20 @@ def read_datumaro(exports: Folders, settings: DatumaroSettings) -> Annotations:
     Returns
     -------
     Annotations
-        Boxes (one with an attribute ``rotation`` becomes a polygon), polygons, ellipses as polygons of 64 corners, 2D
-        cuboids as the polygon around their corners, masks, and points and skeletons as keypoints, all in pixels. Joints
-        with names are matched by them. Attributes are kept,
-        except those that are false.
+        Boxes (with an attribute ``rotation``, they become polygons), polygons, ellipses as polygons of 64 corners, 2D
+        cuboids as the polygon around their corners, masks, and points and skeletons as keypoints, all in pixels. Named
+        joints are matched by name. Attributes are kept, except those that are false.
 
     Warns
     -----
     KalosWarning
-        If labels of images, captions, polylines or others are left out, masks are marked as crowds, or shapes of a
-        group cannot be joined.
+        If image-level labels, captions, polylines or other annotations are left out, masks are marked as crowds, or
+        shapes of a group cannot be joined.
 
     Raises
     ------
     InputError
-        If a file cannot be read or is no Datumaro JSON, an image has two sizes, or an annotation cannot be used.
+        If a file cannot be read or is not Datumaro JSON, an image has two sizes, or an annotation is invalid.
 
     References
     ----------
@@ -104,7 +103,7 @@ def read_datumaro(exports: Folders, settings: DatumaroSettings) -> Annotations:
 
 
 def _files(exports: Any) -> tuple[dict[str, dict[str, Path]], str]:
-    """Rater -> name in messages -> file; and what to call them together."""
+    """Return rater -> name in messages -> file, and a name for all files."""
     if isinstance(exports, Mapping):
         source, homes = "Datumaro files", {str(r): as_path(path, f"exports[{r!r}]") for r, path in exports.items()}
     else:
@@ -124,7 +123,7 @@ def _files(exports: Any) -> tuple[dict[str, dict[str, Path]], str]:
 
 
 def _entries(of: Record, *names: str) -> list[Any]:
-    """A list within mappings, empty where there is none."""
+    """Return a list within nested mappings, empty if there is none."""
     found: Any = of
     for name in names:
         found = found.get(name) if isinstance(found, Mapping) else None
@@ -133,7 +132,7 @@ def _entries(of: Record, *names: str) -> list[Any]:
 
 @dataclass(frozen=True)
 class _File:
-    """Items of a file, its classes by number, and the joints of those that have some."""
+    """Items of a file, its classes by number, and the joints of classes that have joints."""
 
     items: list[Any]
     names: list[str]
@@ -161,7 +160,7 @@ class _File:
 
 @dataclass
 class _Reading:
-    """What was found so far in all files."""
+    """Contents of the files read so far."""
 
     findings: Findings
     parts: Parts
@@ -169,14 +168,14 @@ class _Reading:
     order: dict[str, None] = field(default_factory=dict)
 
     def declare(self, file: _File) -> None:
-        """Note the classes and the joints of a file."""
+        """Record the classes and the joints of a file."""
         joints = {name for own in file.joints.values() for name in own}
         self.order |= dict.fromkeys(name for name in file.names if name not in joints)
         for label, own in file.joints.items():
             self.joints.setdefault(label, {}).update(dict.fromkeys(own))
 
     def read(self, file: _File, record: str, rater: str) -> None:
-        """All items of a file."""
+        """Read all items of a file."""
         findings = self.findings
         findings.raters[rater] = None
         for number, item in enumerate(file.items):
@@ -211,7 +210,7 @@ class _Reading:
             self._add(Part(where, image, rater, file.names[number], group or None, shape), entry, kind, file)
 
     def _add(self, part: Part, entry: Record, kind: str, file: _File) -> None:
-        """Note an annotation with its attributes, its joints in the order of all files."""
+        """Record an annotation with its attributes, and its joints in the order of all files."""
         account = self.findings.account
         attributes = _attributes(entry)
         if attributes.get("is_crowd") is True:
@@ -261,7 +260,7 @@ def _mask(entry: Record) -> dict[str, Any]:
 
 
 def _ellipse(entry: Record) -> dict[str, Any]:
-    """The corners of the box around it, before it is turned."""
+    """Read an ellipse from the corners of its box before rotation."""
     x1, y1, x2, y2 = _numbers(entry, "points", 4)
     angle = angle_in(_attributes(entry))
     return {"polygon": [ellipse((x1 + x2) / 2, (y1 + y2) / 2, (x2 - x1) / 2, (y2 - y1) / 2, angle)]}
@@ -295,4 +294,4 @@ SHAPES: dict[str, Callable[[Record], dict[str, Any]]] = {
     "skeleton": _skeleton,
     "cuboid_2d": _cuboid,
 }
-"""Types of annotations that can be compared -> the shape's field of a record."""
+"""Type of an annotation -> function that reads the shape's field of a record."""

@@ -1,4 +1,4 @@
-"""DOTA: one text file an image, a line an object with its four corners in pixels, one folder a rater."""
+"""Reader of DOTA: one folder per rater, one text file per image, one line with four corners in pixels per object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kalos_core.readers.sizes import Sizes, read_sizes
 from kalos_core.readers.yolo import OTHER_FILES
 
 ABOUT = re.compile(r"\s*(imagesource|gsd|acquisition dates)\s*:", re.IGNORECASE)
-"""Beginning of a line that says something of the image."""
+"""Start of a line with metadata of the image."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,21 +30,21 @@ class DotaSettings(FolderSettings):
 @takes(DotaSettings)
 @reading
 def read_dota(folders: Folders, settings: DotaSettings) -> Annotations:
-    r"""Labels of several raters from DOTA's text files, ``folder/rater/image.txt``.
+    r"""Read labels of several raters from DOTA's text files, ``folder/rater/image.txt``.
 
     Parameters
     ----------
     folders : path or mapping
-        A folder that holds one folder a rater (directly or in ``labelTxt``), or names -> folders. Text files are looked
-        for at any depth; a folder ``labelTxt`` is no part of the name of an image. Files of one image have one name.
+        A folder with one folder per rater (directly or in ``labelTxt``), or rater -> folder. Text files are searched
+        for at any depth; a folder ``labelTxt`` is not part of the name of an image. Files of one image have one name.
 
-        A line is x and y of the four corners in pixels, the class, and whether the object is difficult (0 or 1, which
-        may be missing). Lines such as ``imagesource:GoogleEarth`` and ``gsd:0.15`` are passed over.
+        A line contains x and y of the four corners in pixels, the class, and optionally whether the object is difficult
+        (0 or 1). Lines such as ``imagesource:GoogleEarth`` and ``gsd:0.15`` are ignored.
 
     Returns
     -------
     Annotations
-        Polygons of four corners, in pixels. Images are the names of the files without their ending.
+        Polygons of four corners, in pixels. Images are named after their files, without extension.
 
     Warns
     -----
@@ -54,7 +54,7 @@ def read_dota(folders: Folders, settings: DotaSettings) -> Annotations:
     Raises
     ------
     InputError
-        If a folder has no text file, or a line cannot be used.
+        If a folder has no text file, or a line is invalid.
 
     References
     ----------
@@ -94,7 +94,7 @@ def _read_file(findings: Findings, file: LabelFile) -> None:
 
 
 def _read_line(cells: Sequence[str]) -> tuple[list[list[float]], str, bool]:
-    """The corners, the class, and whether the object is difficult."""
+    """Return the corners, the class, and whether the object is difficult."""
     numbers = [number for cell in cells[:8] if (number := as_float(cell)) is not None]
     has_end = len(cells) > 9 and cells[-1].isdecimal()
     name = " ".join(cells[8:-1] if has_end else cells[8:])
@@ -105,7 +105,7 @@ def _read_line(cells: Sequence[str]) -> tuple[list[list[float]], str, bool]:
 
 
 def looks_like_dota(start: str) -> bool:
-    """Whether the beginning of a text file is DOTA's rather than YOLO's.
+    """Check whether the beginning of a text file is DOTA's rather than YOLO's.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a reader finds record by record, gathered into the one table that is then checked as a whole."""
+"""Collection of the records that a reader finds, into one table that is checked as a whole."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kalos_core.shapes.boxes import LARGEST
 UNKNOWN_SIZE = (np.nan, np.nan)
 
 KINDS = ("box", "polygon", "mask", "keypoints", "volume")
-"""Kinds of shapes that the readers find."""
+"""Shape kinds that the readers find."""
 
 
 @dataclass
@@ -34,9 +34,9 @@ class Findings:
     source : str
         Name of the file or folder, for messages.
     on_invalid : "raise" or "skip"
-        Annotations whose shape cannot be used: an error, or left out with a warning and counted in `skipped`.
+        Handling of annotations with an invalid shape: an error, or left out with a warning and counted in `skipped`.
     account : Account
-        Takes what is passed over: ``findings.account.left_out["choices"] += 1``.
+        Counts ignored records: ``findings.account.left_out["choices"] += 1``.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Findings:
     def add_image(
         self, image: Hashable, record: str, *, file: str = "", size: tuple[float, float] = UNKNOWN_SIZE
     ) -> None:
-        """Note an image; one that is known already has to have the same size, where both are known."""
+        """Record an image; if it is already recorded, known sizes must be equal."""
         self.files.setdefault(image, file)
         known = self.sizes.setdefault(image, size)
         if np.isnan(known[0]):
@@ -81,7 +81,7 @@ class Findings:
             self.problems.add(record, expected, _by(size))
 
     def own_image(self, record: str, name: object, rater: str, expected: str) -> str | None:
-        """The name of an image that a rater's file has not named before; None, with what is wrong, of any other."""
+        """Return the name of an image that is new for the rater; otherwise record a problem and return None."""
         found = as_name(name)
         found = found.strip() if isinstance(found, str) else None
         if found and rater not in self.assigned.get(found, ()):
@@ -90,7 +90,7 @@ class Findings:
         return None
 
     def assign(self, image: Hashable, rater: str) -> None:
-        """Note that a rater is assigned to an image."""
+        """Record that a rater is assigned to an image."""
         self.raters[rater] = None
         self.assigned.setdefault(image, {})[rater] = None
 
@@ -104,7 +104,7 @@ class Findings:
         attributes: Mapping[str, Any] | None = None,
         **shape: Any,
     ) -> None:
-        """Note an annotation and the record it comes from; without an id it is numbered."""
+        """Record an annotation and its source record; without an id it is numbered."""
         self.categories[category] = None
         self.records.append(record)
         columns = self.columns
@@ -117,7 +117,7 @@ class Findings:
             columns[kind].append(shape.get(kind))
 
     def fault(self, record: str, image: Hashable, expected: str, actual: str) -> None:
-        """Note an annotation whose shape cannot be read."""
+        """Record an annotation whose shape cannot be read."""
         if self.on_invalid == "skip":
             self.broken.add(record, expected, actual)
             self.skipped[image] += 1
@@ -126,14 +126,14 @@ class Findings:
 
     @contextmanager
     def annotation(self, record: str, image: Hashable) -> Iterator[None]:
-        """Note an annotation as one that cannot be used if reading it raises `UnusableError`."""
+        """Record an annotation as invalid if reading it raises `UnusableError`."""
         try:
             yield
         except UnusableError as unusable:
             self.fault(record, image, *unusable.args)
 
     def size_from(self, width: object, height: object, record: str) -> tuple[float, float]:
-        """Width and height if both are positive numbers; nothing for both is unknown, anything else a problem."""
+        """Return width and height if both are positive; None for both means unknown, other values are a problem."""
         if width is None and height is None:
             return UNKNOWN_SIZE
         sides = (as_number(width) or 0.0, as_number(height) or 0.0)
@@ -143,7 +143,7 @@ class Findings:
         return sides
 
     def build(self, *, order: Iterable[str] = (), aliases: Aliases = None, **options: Any) -> Annotations:
-        """The checked table; `order` names classes that come first. `options` are further fields of `Source`."""
+        """Return the checked table; `order` lists classes that come first, `options` are further fields of `Source`."""
         source = Source(
             name=self.source,
             images=list(self.files),
@@ -166,18 +166,18 @@ class Findings:
 def build_reconciled(
     table: RawTable, source: Source, aliases: Aliases, broken: Problems, skipped: Sequence[int] | NDArray[np.intp]
 ) -> Annotations:
-    """The checked table, its class names reconciled; warns of names without an alias and of what was left out.
+    """Return the checked table with reconciled class names; warn of names without an alias and of annotations left out.
 
     Parameters
     ----------
     table : RawTable
     source : Source
-        Its classes are those written.
+        Source with the classes as written.
     aliases : mapping, optional
     broken : Problems
         Annotations that were left out before.
     skipped : (I,) int
-        How many of each image.
+        Number of annotations left out in each image.
     """
     vocabulary = Vocabulary.from_aliases(aliases)
     if aliases:
@@ -196,10 +196,10 @@ def _by(size: tuple[float, float]) -> str:
 
 
 def with_rectangles(columns: Mapping[str, list[Any]]) -> list[Any]:
-    """Return the polygons; where all have four corners, as turned boxes have, upright boxes get theirs, too.
+    """Return the polygons; if all have four corners, as rotated boxes do, upright boxes become polygons, too.
 
-    So the turned box of one rater is compared with the upright box of another as it is, not by its bounds. Where some
-    raters drew outlines and others boxes, the boxes of all are what they have in common.
+    This way, a rotated box of one rater is compared exactly with an upright box of another, not by its bounds. If some
+    raters drew outlines and others boxes, only the boxes of all can be compared.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def with_rectangles(columns: Mapping[str, list[Any]]) -> list[Any]:
 
 
 def attributes_in(given: object, but: Container[object] = ()) -> dict[str, Any] | None:
-    """What a rater said of an annotation besides its class: texts, numbers and truth values. None without any."""
+    """Return the attributes of an annotation that are text, numbers or booleans; None without any."""
     entries = given.items() if isinstance(given, Mapping) else ()
     return {
         name: value
@@ -231,12 +231,12 @@ def attributes_in(given: object, but: Container[object] = ()) -> dict[str, Any] 
 
 
 def fields_of(content: object) -> str:
-    """What a file holds, for messages: the names of the fields of an object, or the type of anything else."""
+    """Describe the content of a file for messages: names of the fields of an object, or the type of other content."""
     return (listed(content, 10) or "nothing") if isinstance(content, Mapping) else type(content).__name__
 
 
 def shapes_not_read(count: int) -> list[str]:
-    """The note of a reader of labels of whole images about the shapes in its file.
+    """Return the note of a reader of image-level labels about shapes in its file.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def shapes_not_read(count: int) -> list[str]:
 
 
 def have_four_corners(outlines: Iterable[Sequence[int]]) -> bool:
-    """Whether each outline, given as the number of corners of its rings, has four corners, as turned boxes have.
+    """Check whether each outline, given as the numbers of corners of its rings, has four corners like a rotated box.
 
     Examples
     --------
@@ -259,6 +259,6 @@ def have_four_corners(outlines: Iterable[Sequence[int]]) -> bool:
 
 
 def _is_sound(box: Sequence[Any]) -> bool:
-    """Whether a box is four usable numbers: others are left to the check of boxes."""
+    """Check whether a box has four valid numbers; the check of boxes reports others."""
     numbers = [n for side in box if (n := as_number(side)) is not None and abs(n) <= LARGEST]
     return len(numbers) == len(box) == 4 and min(numbers[2:]) >= 0

@@ -1,4 +1,4 @@
-"""One folder a rater, one file an image: which files are there, and what that says of who was assigned."""
+"""Files of formats with one folder per rater and one file per image, and the assignment that follows from them."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from kalos_core.options import Option
 from kalos_core.readers.findings import Findings
 
 Folders: TypeAlias = str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]
-"""A folder that holds one folder a rater, or rater -> folder."""
+"""A folder with one folder per rater, or rater -> folder."""
 
 AssignedFiles = Annotated[
     Literal["files", "all"] | Mapping[str, Sequence[str]],
     Option(
         "Assigned raters",
-        "Who was assigned to an image: those who have a file of it, every rater, or those whom a mapping image -> "
-        "raters lists, and where it lists none those who have a file.",
+        "Who was assigned to an image: the raters with a file for it, every rater, or those in a mapping image -> "
+        "raters; for images that are not in the mapping, the raters with a file.",
         type='"files", "all" or mapping',
     ),
 ]
 
 WRAPPERS = re.compile(r"annotations?|labels|obj_\w+_data|labeltxt[\w.-]*|masks|segmentationclass", re.IGNORECASE)
-"""Names of folders that say of what kind the files in them are: no part of the name of an image, and no rater's."""
+"""Names of folders for a type of file. They are neither part of the name of an image nor names of raters."""
 
 SPLITS = frozenset({"train", "training", "val", "valid", "validation", "test", "testing", "trainval", "default"})
-"""Names of folders, in small letters, that hold a part of one data set: no raters'."""
+"""Names of folders, in lower case, for a split of a data set. They are not names of raters."""
 
 IMAGE_FOLDERS = frozenset({"images", "img", "jpegimages", "imagesets", "segmentationobject"})
-"""Folders beside those of the labels, in small letters: they hold the images, lists of them, or masks of instances."""
+"""Names of folders, in lower case, for images, lists of images, or instance masks, next to those of the labels."""
 
 HASH = re.compile(r"\.rf\.[0-9A-Za-z]{8,}$")
-"""What Roboflow adds to the name of an image: another one in each export."""
+"""Suffix that Roboflow adds to the name of an image, different in each export."""
 
 
 def rater_folders(folders: Folders, least: int = 2) -> dict[str, Path]:
-    """Rater -> folder, at least so many of them.
+    """Return rater -> folder, and check that there are at least `least` of them.
 
-    Folders of images are passed over. Where the only other folder is named as in `WRAPPERS`, raters are its folders.
+    Folders of images are ignored. If the only other folder has a name as in `WRAPPERS`, its folders are the raters'.
 
     Raises
     ------
     InputError
-        If there are fewer folders, or they are parts of one data set.
+        If there are fewer folders, or they are splits of one data set.
     """
     if isinstance(folders, Mapping):
         homes = {str(rater): as_folder(home, f"folders[{rater!r}]") for rater, home in folders.items()}
@@ -68,12 +68,12 @@ def rater_folders(folders: Folders, least: int = 2) -> dict[str, Path]:
 
 
 def check_raters(names: Iterable[str], where: str) -> None:
-    """Refuse names of files or folders, all of which are those of parts of one data set."""
+    """Raise an error if all names of files or folders are those of splits of one data set."""
     found = list(names)
     if found and all(name.lower() in SPLITS or WRAPPERS.fullmatch(name) for name in found):
         raise InputError(
-            f"{where}: expected a folder for each rater, got {listed(found)}, which hold parts of one data set; "
-            "put the export of each rater into a folder of the rater's name, and give the folder that holds these"
+            f"{where}: expected a folder for each rater, got {listed(found)}, which are splits of one data set; "
+            "put the export of each rater into a folder named after the rater, and pass the parent folder"
         )
 
 
@@ -86,15 +86,15 @@ def _inside(root: Path) -> dict[str, Path]:
 
 
 def as_folder(value: object, argument: str) -> Path:
-    """An argument that is a folder; anything else is an error that names the argument."""
+    """Return an argument as the path of a folder; anything else is an error that names the argument."""
     path = as_path(value, argument)
     if not os.path.isdir(path):
-        raise InputError(f"{argument}: expected a folder, got {path}, which is none")
+        raise InputError(f"{argument}: expected a folder, got {path}, which is not a folder")
     return path
 
 
 def folder_of_raters(value: object, argument: str) -> Path:
-    """A folder with a file for each rater; the file of one rater is an error that says so."""
+    """Return an argument as a folder with one file per rater; a single file is an error."""
     if isinstance(value, (str, os.PathLike)) and os.path.isfile(value):
         raise InputError(
             f"{argument}: expected a folder with a file for each rater, got one file, {os.fsdecode(value)}"
@@ -111,21 +111,21 @@ def files_in(
     wrapped: bool = False,
     beside: frozenset[str] = frozenset(),
 ) -> dict[str, Path]:
-    """Name of each image, with its folders and without an ending -> its file.
+    """Return image -> file; the name of an image has its folders, but no extension.
 
     Parameters
     ----------
     home : path
     endings : tuple of str
-        In small letters.
+        File extensions, in lower case.
     problems : Problems
-        Takes images with two files.
-    others : names in small letters, optional
-        Files that are of no image.
+        Collects images with two files.
+    others : names in lower case, optional
+        Names of files that do not belong to an image.
     wrapped : bool
-        Whether folders named as in `WRAPPERS` are left out of the name.
+        Whether folders with a name as in `WRAPPERS` are left out of the name of an image.
     beside : set of str
-        Names of folders, in small letters, whose files are passed over.
+        Names of folders, in lower case, whose files are ignored.
     """
     files: dict[str, Path] = {}
     passed = frozenset(others)
@@ -136,8 +136,8 @@ def files_in(
             continue
         if not beside.isdisjoint(part.lower() for part in inside.parts[:-1]):
             continue
-        if not file.is_file():  # leaving it out would say that nobody was assigned
-            problems.add(str(file), "a file", "a link to nothing" if file.is_symlink() else "a pipe or a device")
+        if not file.is_file():  # leaving it out would mean that the rater was not assigned
+            problems.add(str(file), "a file", "a broken link" if file.is_symlink() else "a pipe or a device")
         folders = [part for part in inside.parts[:-1] if not (wrapped and WRAPPERS.fullmatch(part))]
         image = "/".join([*folders, inside.stem])
         if image in files:
@@ -154,15 +154,16 @@ def files_of(
     account: Account,
     others: Iterable[str] = (),
 ) -> dict[str, dict[str, Path]]:
-    """Return rater -> image -> file, each as `files_in` finds it in the rater's folder; `what` it is for the message.
+    """Return rater -> image -> file, with the files that `files_in` finds in the rater's folder.
 
-    Where raters with the same parts of a data set (train, test) have an image in different ones, or Roboflow gave it
-    different names, parts and hashes are left out of the names of all images, if these remain different.
+    `what` describes such files in messages. Raters with the same splits of a data set (train, test) may have an image
+    in different splits, or Roboflow may have named it differently. Splits and hashes are then removed from the names of
+    all images, if these remain unique.
 
     Raises
     ------
     InputError
-        If a rater has none, an image two, or a file cannot be read.
+        If a rater has no file, an image has two, or a file cannot be read.
     """
     files = {rater: files_in(home, endings, problems, others=others, wrapped=True) for rater, home in homes.items()}
     for rater, found in files.items():
@@ -181,7 +182,7 @@ def files_of(
 
 
 def _bare(image: str) -> tuple[str, str]:
-    """Return the name of an image without the part of the data set and Roboflow's hash, and that part.
+    """Return the name of an image without the split of the data set and Roboflow's hash, and the split.
 
     Examples
     --------
@@ -205,19 +206,19 @@ class LabelFile(NamedTuple):
 def label_files(
     findings: Findings, folders: Folders, ending: str, what: str, others: Iterable[str] = ()
 ) -> list[LabelFile]:
-    """Return the files of all raters, and note the raters.
+    """Return the files of all raters, and record the raters.
 
     Parameters
     ----------
     findings : Findings
     folders : path or mapping
-        One folder a rater, see `rater_folders`.
+        One folder per rater, see `rater_folders`.
     ending : str
-        In small letters.
+        File extension, in lower case.
     what : str
-        What such files are called.
-    others : names in small letters, optional
-        Files that are of no image.
+        Description of such files in messages.
+    others : names in lower case, optional
+        Names of files that do not belong to an image.
     """
     homes = rater_folders(folders, least=1)
     files = files_of(homes, (ending,), what, findings.problems, findings.account, others)
@@ -230,7 +231,7 @@ def label_files(
 
 
 def assign_by_files(findings: Findings, files: Iterable[LabelFile], assigned: AssignedFiles) -> None:
-    """Note who was assigned to each image, see `assigned_by_files`."""
+    """Record who was assigned to each image, see `assigned_by_files`."""
     found: dict[str, list[str]] = {rater: [] for rater in findings.raters}
     for file in files:
         found[file.rater].append(file.image)
@@ -245,12 +246,12 @@ def rater_files(exports: object, endings: tuple[str, ...], what: str) -> tuple[d
     Parameters
     ----------
     exports : path or mapping
-        A mapping rater -> file; or a folder with a file for each rater, named as the rater, or with a folder for each
-        rater that holds one file.
+        A mapping rater -> file; or a folder with one file per rater, named after the rater, or with one folder per
+        rater that contains one file.
     endings : tuple of str
-        In small letters.
+        File extensions, in lower case.
     what : str
-        What such files are called.
+        Description of such files in messages.
     """
     if isinstance(exports, Mapping):
         raters = [as_name(rater) for rater in exports]
@@ -279,14 +280,14 @@ def rater_files(exports: object, endings: tuple[str, ...], what: str) -> tuple[d
 def assigned_by_files(
     found: Mapping[str, Iterable[str]], assigned: AssignedFiles, images: Iterable[Any]
 ) -> dict[str, list[str]]:
-    """Image -> raters who were assigned.
+    """Return image -> assigned raters.
 
     Parameters
     ----------
     found : mapping rater -> images
-        Of which there is a file.
+        Images for which a rater has a file.
     assigned : "files", "all" or mapping image -> raters
-        Images that a mapping does not name: those who have a file.
+        For images that are not in a mapping, the raters with a file are assigned.
     images : names
 
     Examples

@@ -1,4 +1,4 @@
-"""A file of labels in any format there is a reader for."""
+"""Reader of labels in any supported format."""
 
 from __future__ import annotations
 
@@ -50,32 +50,35 @@ FORMATS: dict[str, Callable[..., Annotations]] = {
 TABLES = (".csv", ".tsv", *PARQUET)
 
 START = 4096
-"""Bytes of a file that tell its format."""
+"""Number of bytes at the beginning of a file from which its format is detected."""
 
 
 @checked
 def read_labels(
     labels: str | os.PathLike[str] | Mapping[str, Any], format: str = "auto", **options: Any
 ) -> Annotations:
-    """Labels of several raters from a file or folder of any format.
+    """Read labels of several raters from a file or folder of any supported format.
 
     Parameters
     ----------
     labels : path or mapping
         A mapping is the content of a COCO file.
     format : str
-        A name in `FORMATS`, or "auto": a CSV or Parquet file is a table of boxes, or VinDr's or Zooniverse's if it has
-        their columns; a folder or a file of XML is CVAT's, Pascal VOC's or LIDC-IDRI's by what the first file begins
-        with; a folder of JSON files is COCO, labelme's, VIA's or Datumaro's by the names in them, one of text files is
-        YOLO's or DOTA's, one of CSV files VIA's, a zip file CVAT's; a JSON list is Label Studio's, a JSON object is
-        COCO unless "scans" stands at its beginning.
+        A name in `FORMATS`, or "auto" to detect the format:
+
+        * A CSV or Parquet file is a table of boxes, or of VinDr or Zooniverse if it has their columns.
+        * An XML file or folder is CVAT, Pascal VOC or LIDC-IDRI, depending on the beginning of the first file.
+        * A folder of JSON files is COCO, labelme, VIA or Datumaro, depending on the field names.
+        * A folder of text files is YOLO or DOTA, a folder of CSV files VIA, a zip file CVAT.
+        * A JSON list is Label Studio. A JSON object is LIDC-IDRI if it has "scans" at its beginning; otherwise its
+          field names decide, and by default it is COCO.
     **options
-        Of the format's reader.
+        Options of the format's reader.
 
     Raises
     ------
     InputError
-        As the format's reader; or for a format or an option that is not known.
+        As raised by the format's reader; or for an unknown format or option.
 
     Examples
     --------
@@ -95,17 +98,17 @@ def read_labels(
 
 
 def find_reader(labels: Any, format: Any = "auto") -> tuple[str, Callable[..., Annotations]]:
-    """The name of the format of some labels, and its reader; see `read_labels`."""
+    """Return the name of the format of some labels, and its reader; see `read_labels`."""
     guessed = isinstance(format, str) and format == "auto"
     if guessed and isinstance(labels, Mapping):
         format = "coco"
     elif guessed:
-        format = guess_format(as_path(labels, "labels", "a path, or the mapping a COCO file holds"))
+        format = guess_format(as_path(labels, "labels", "a path, or the content of a COCO file as a mapping"))
     return format, lookup(FORMATS, format, "format")
 
 
 def options_of(reader: Callable[..., Annotations]) -> list[str]:
-    """Names of a reader's options.
+    """List the names of a reader's options.
 
     Examples
     --------
@@ -116,7 +119,7 @@ def options_of(reader: Callable[..., Annotations]) -> list[str]:
 
 
 def guess_format(path: Path) -> str:
-    """The name of the format that a file or folder is most likely of.
+    """Return the most likely format of a file or folder.
 
     Raises
     ------
@@ -146,11 +149,11 @@ def guess_format(path: Path) -> str:
 
 
 LOOKED_AT = 20
-"""Files of each ending in a folder that are opened to tell its format."""
+"""Number of files per extension in a folder that are opened to detect its format."""
 
 
 def _guess_folder(folder: Path) -> str:
-    """The format of the first kind of file that is there: XML, JSON that is known, YOLO's text, zip files."""
+    """Return the format of the first type of file that exists: XML, known JSON, text, CSV of VIA, zip files."""
     found = _files_inside(folder)
     if xml := found.get(".xml"):
         return guess_format(xml[0])
@@ -186,7 +189,7 @@ IMAGES = ("image/png", "image/tiff", "image/jpeg", "image/bmp")
 
 
 def _files_inside(folder: Path) -> dict[str, list[Path]]:
-    """Ending -> the first files of that ending at any depth; not all of a tree of scans is listed for it."""
+    """Return extension -> first files of it at any depth; stops at the first XML file, as trees of scans are large."""
     found: dict[str, list[Path]] = {}
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name[0] != ".")
@@ -200,7 +203,7 @@ def _files_inside(folder: Path) -> dict[str, list[Path]]:
 
 
 def _of_json(start: bytes) -> str:
-    """The format of a JSON file by the names in its beginning; "" if it is none that is read."""
+    """Return the format of a JSON file by the field names at its beginning; "" if it is unknown."""
     if start.startswith(b"["):
         return "label_studio"
     names = set(re.findall(rb'"(\w+)"\s*:', start))
@@ -212,7 +215,7 @@ def _of_json(start: bytes) -> str:
         return "via"
     if b"dm_format_version" in names or re.search(rb'"categories"\s*:\s*\{', start):
         return "datumaro"
-    if names >= {b"project", b"pid"}:  # VIA 3, which the reader refuses by its name
+    if names >= {b"project", b"pid"}:  # VIA 3, for which the reader raises a specific error
         return "via"
     listed_only = b"annotations" in names and names & {b"image_id", b"category_id", b"info", b"licenses", b"categories"}
     return "coco" if b"images" in names or listed_only or names >= {b"categories", b"licenses"} else ""
@@ -229,7 +232,7 @@ def _guess_table(start: bytes) -> str:
 
 
 def _start(path: Path) -> bytes:
-    """The beginning of a file, unpacked; nothing where it cannot be read, which its reader will say."""
+    """Return the beginning of a file, unpacked; empty if it cannot be read, as the reader reports that later."""
     try:
         with open_file(path, "file of labels") as file:
             start: bytes = file.read(START)

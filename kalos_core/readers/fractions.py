@@ -1,6 +1,6 @@
-"""From coordinates that are fractions of an image to shapes as a source holds them, in pixels.
+"""Conversion of shapes from coordinates relative to the image to pixels.
 
-What is no such shape stays as it came, to be refused by its record.
+Invalid shapes are returned unchanged, to be reported later with their record.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 LABELLED = 2
-"""COCO's word for a keypoint that is labelled and visible."""
+"""COCO's value for a keypoint that is labelled and visible."""
 
 
 def box_in_pixels(box: Any, width: float, height: float) -> Any:
-    """x, y, width, height.
+    """Convert x, y, width, height of a box.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def box_in_pixels(box: Any, width: float, height: float) -> Any:
 
 
 def rings_in_pixels(rings: Any, width: float, height: float) -> Any:
-    """Lists x1, y1, x2, y2, ..., the form that is read quickest.
+    """Convert rings to lists x1, y1, x2, y2, ..., the form that is read fastest.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def rings_in_pixels(rings: Any, width: float, height: float) -> Any:
 
 
 def keypoints_in_pixels(points: Any, width: float, height: float) -> Any:
-    """x1, y1, v1, x2, ... as COCO writes keypoints; a point of NaN is not labelled: 0, 0, 0.
+    """Convert keypoints to COCO's form x1, y1, v1, x2, ...; a point of NaN is not labelled: 0, 0, 0.
 
     Examples
     --------
@@ -62,11 +62,10 @@ def keypoints_in_pixels(points: Any, width: float, height: float) -> Any:
 
 
 def mask_in_pixels(crop: Any, box: Any, width: float, height: float) -> Any:
-    """Run lengths on the grid of the whole image, as COCO writes them, of a crop (h, w) that fills a box.
+    """Return COCO run lengths on the grid of the whole image for a crop (h, w) that fills a box.
 
-    The crop lies where it was cut: at the corners of the box, rounded to whole pixels and cut off at the edge of the
-    image, as FiftyOne's importers cut it. A crop of another size than these corners is stretched to them, the
-    nearest pixel giving the value.
+    The crop is placed at the corners of the box, rounded to whole pixels and clipped to the image, as FiftyOne's
+    importers cut it. A crop of a different size is resized by nearest neighbour.
 
     Examples
     --------
@@ -99,7 +98,7 @@ def _stretched(crop: NDArray[np.bool_], height: int, width: int) -> NDArray[np.b
 
 
 def _run_lengths(crop: NDArray[np.bool_], left: int, top: int, width: int, height: int) -> dict[str, Any]:
-    """Lengths of the runs outside, inside, outside, ... down the columns of a image with the crop at a position."""
+    """Return run lengths outside, inside, outside, ... down the columns of an image with the crop at a position."""
     rows, columns = crop.shape
     padded = np.zeros((columns, rows + 1), np.bool_)  # a pixel outside ends the runs of each column
     padded[:, :rows] = crop.T
@@ -108,14 +107,14 @@ def _run_lengths(crop: NDArray[np.bool_], left: int, top: int, width: int, heigh
     column, row = np.divmod(starts, rows + 1)
     first = (left + column) * height + top + row
     end = first + stops - starts
-    apart = first[1:] > end[:-1]  # runs of columns as high as the image touch
+    apart = first[1:] > end[:-1]  # merge touching runs of full-height columns
     first, end = first[np.append(True, apart)[: len(first)]], end[np.append(apart, True)[: len(end)]]
     edges = np.concatenate([[0], np.column_stack([first, end]).ravel(), [width * height]])
     return {"size": [height, width], "counts": np.diff(edges)}
 
 
 def cuboid(location: Any, dimensions: Any, rotation: Any) -> Any:
-    """A record of all three; no rotation is none about any axis. None without location and dimensions.
+    """Return a record of a cuboid; a rotation of None means zero angles. None without location and dimensions.
 
     Examples
     --------

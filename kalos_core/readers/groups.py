@@ -1,4 +1,4 @@
-"""Shapes that a tool has grouped: one object in several parts, or in joints."""
+"""Shapes grouped by a tool: one object in several parts, or in joints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Grouped = Annotated[
     Literal["one", "apart"],
     Option(
         "Grouped shapes",
-        "Shapes that the tool has grouped, of one class, image and rater, and points of one annotation.",
+        "Meaning of shapes that the tool grouped, of one class, image and rater, and of points of one annotation.",
         choices={
             "one": "they are parts or joints of one object",
             "apart": "each is an object",
@@ -30,7 +30,7 @@ Grouped = Annotated[
 
 @dataclass(frozen=True)
 class Part:
-    """A shape that may be part of an object; its group is None if it is an object of its own."""
+    """A shape that may be part of an object; its group is None if it is a separate object."""
 
     record: str
     image: Hashable
@@ -43,7 +43,7 @@ class Part:
 
 @dataclass
 class Parts:
-    """Shapes of a tool in which several may be one object, gathered one by one.
+    """Collection of shapes of a tool in which several may be one object.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Parts:
     points: set[int] = field(default_factory=set)
 
     def add(self, part: Part, *, are_points: bool = False) -> None:
-        """Note a shape."""
+        """Add a shape."""
         if are_points:
             self.points.add(len(self.parts))
         self.parts.append(part)
@@ -69,7 +69,7 @@ class Parts:
 
 
 def add_grouped(findings: Findings, parts: Sequence[Part], grouped: Grouped) -> None:
-    """Add annotations to findings: with "one", the parts of one group are one annotation where they can be joined.
+    """Add annotations to findings; with "one", the parts of a group become one annotation if they can be joined.
 
     Examples
     --------
@@ -140,17 +140,17 @@ def join_shapes(shapes: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 # ---- points drawn together ----
 
 MOST = 0.8
-"""Share of a label's records from which on their number of points is the right one, if it is `LANDMARKS` or more."""
+"""Minimum share of a label's records that must have the same number of points, at least `LANDMARKS`, to be joints."""
 
 LANDMARKS = 3
 
 
 def separate_points(findings: Findings, parts: Sequence[Part], points: Collection[int], grouped: Grouped) -> list[Part]:
-    """Make an object of each point, where points that were drawn together are not the joints of one object.
+    """Split points that were drawn together into objects if they are not the joints of one object.
 
-    They are joints where each record of a label has the same number of them, and objects of their own where their
-    number differs, or with "apart". A record of another number than most of its label, which is 3 or more, is a fault.
-    The account of the findings says how points were taken.
+    They are joints if each record of a label has the same number of points, and separate objects if the number differs,
+    or with "apart". If most records of a label have the same number of at least 3 points, other numbers are a fault.
+    The account of the findings describes how points were interpreted.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def separate_points(findings: Findings, parts: Sequence[Part], points: Collectio
 
 
 def _usual(counts: Counter[int], grouped: Grouped) -> int | None:
-    """The number of points that a record of a label has; None where each point is an object."""
+    """Return the number of points of a label's records; None if each point is an object."""
     ((number, times),) = counts.most_common(1)
     landmarks = number >= LANDMARKS and times >= MOST * counts.total()
     return number if grouped == "one" and (len(counts) == 1 or landmarks) else None

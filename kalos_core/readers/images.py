@@ -1,4 +1,4 @@
-"""Which file, or which of the images that are known already, an image of a source is."""
+"""Matching of the images of a source with files or with known images."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from kalos_core.files import open_image
 from kalos_core.limits import limit
 
 LONGEST_NAME = 255
-"""Bytes of the name of a file or folder, on the file systems that are in use."""
+"""Maximum number of bytes in the name of a file or folder on common file systems."""
 
 
 class ImageFiles:
-    """Image files in some folders, and nowhere else: what names them may come from anybody.
+    """Image files in some folders only, as file names may come from untrusted sources.
 
-    A source may name its images without an ending (VinDr's ids): then the file of that name with any ending is it.
+    If a source names its images without an extension (VinDr's ids), the file of that name with any extension matches.
 
     Parameters
     ----------
     labels : path, mapping or Annotations
-        The source: by default its images are looked for beside it.
+        Source; by default its images are searched for next to it.
     images : path, optional
-        The folder of the images.
+        Folder of the images.
     outside : bool
-        Whether a file may lie outside of the folders: by an absolute name, ``..``, or a link.
+        Whether a file may lie outside the folders: by an absolute name, ``..``, or a link.
 
     Examples
     --------
@@ -54,15 +54,15 @@ class ImageFiles:
         self._within = [folder.resolve() for folder in self.folders]
 
     def find(self, file: str) -> str:
-        """The path of an image, "" where there is none in the folders."""
+        """Return the path of an image, "" if it is not in the folders."""
         return next((path for path in self._named(file) if self.outside or self._holds(path)), "")
 
     def is_outside(self, file: str) -> bool:
-        """Whether there is a file of the name, but not in the folders."""
+        """Check whether a file of the name exists, but outside the folders."""
         return any(not self._holds(path) for path in self._named(file))
 
     def _named(self, file: str) -> list[str]:
-        """The paths of the files of a name, wherever they lie."""
+        """Return the paths of the files of a name, inside or outside the folders."""
         candidates = [Path(file)] if Path(file).is_absolute() else [folder / file for folder in self.folders]
         found = [str(path.resolve()) for path in candidates if os.path.isfile(path)]
         stem = file if file and not Path(file).suffix else None
@@ -80,7 +80,7 @@ class ImageFiles:
 
 
 class KnownImages:
-    """Images that are known already, by the names of their files.
+    """Known images, by the names of their files.
 
     Parameters
     ----------
@@ -100,30 +100,30 @@ class KnownImages:
         self._by_stem = _grouped((Path(path).stem, key) for key, path in paths.items())
 
     def find(self, file: str) -> list[str]:
-        """Keys of all images whose file has the name of `file`, whatever its folder."""
+        """Return the keys of all images whose file has the name of `file`, in any folder."""
         name = Path(file).name
         return self._by_name.get(name) or ([] if Path(name).suffix else self._by_stem.get(name, []))
 
     def within(self, file: str, keys: Iterable[str]) -> list[str]:
-        """Those of some keys whose paths end in all folders and the name of `file`."""
+        """Return the keys whose paths end with the folders and the name of `file`."""
         parts = [part for part in Path(file).parts if part not in ("/", ".")]
         paths = {key: Path(self.paths[key]) for key in keys}
         ends = {key: (path if Path(file).suffix else path.with_suffix("")).parts for key, path in paths.items()}
         return [key for key, end in ends.items() if parts and list(end[-len(parts) :]) == parts]
 
     def match(self, items: Sequence[Hashable], source: str, noun: str = "item") -> dict[Any, str]:
-        """Item -> key, for keys and file names, these with as many of their folders as tell them apart.
+        """Return item -> key for items that are keys or file names, with as many folders as needed to be unique.
 
         Parameters
         ----------
         items : sequence
         source, noun : str
-            What they are from, and what one is called, in messages.
+            Name of the source and word for an item, in messages.
 
         Raises
         ------
         InputError
-            Naming the items that are no known image, or several, and those that are the same image as another.
+            If an item matches no known image or several, or two items match the same image. The message lists them.
 
         Examples
         --------
@@ -148,18 +148,18 @@ class KnownImages:
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """Where each image of a table is. I images.
+    """Locations of the I images of a table.
 
     Parameters
     ----------
     known : (I,) of str or None
-        The key of the known image it is; None of a new one.
+        Key of the matching known image; None for a new image.
     path : (I,) of str
-        The path of a new one; "" of a known one.
+        Path of a new image; "" for a known image.
     missing : list of str
-        Files that are not there: a neutral canvas of the right size is to be put at their paths.
+        Missing files, in whose place a neutral canvas of the right size must be created.
     image_size : (I, 2) float64
-        Width and height, also of images of which only the file says it.
+        Width and height, from the table or else from the image file.
     """
 
     known: list[str | None]
@@ -171,24 +171,24 @@ class Placement:
 def place_images(
     annotations: Annotations, source: str, known: KnownImages, files: ImageFiles, canvas: Path | None = None
 ) -> Placement:
-    """Find each image of a table among those that are known, or else its file.
+    """Find each image of a table among the known images, or else its file.
 
     Parameters
     ----------
     annotations : Annotations
     source : str
-        What they are from, for messages.
+        Name of the source, for messages.
     known : KnownImages
-        An image of the same file name is the same image; its folders decide where the name alone does not.
+        Images match by file name; if the name is not unique, also by folders.
     files : ImageFiles
     canvas : path, optional
-        Folder for canvases in place of images that are missing; None: a missing image is an error.
+        Folder for canvases in place of missing images; with None, a missing image is an error.
 
     Raises
     ------
     InputError
-        Naming every image that is several, of unknown size, has no file name or one that no file can have, whose file
-        is no image, outside of the folders, or that of another image; or how many are missing.
+        If an image matches several, has an unknown size, or has no valid file name; if its file is not an image, is
+        outside the folders, or belongs to another image; or if images are missing.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def place_images(
     for row, file in enumerate(annotations.files):
         record, name = f"image {annotations.images[row]!r}", Path(file).name
         of_name = found = known.find(file)
-        if len(found) > 1 or wanted[name] > 1:  # the name alone does not tell: its folders have to
+        if len(found) > 1 or wanted[name] > 1:  # the name is not unique: compare folders, too
             found = known.within(file, found)
         is_name = can_be_file(file)
         path = files.find(file) if is_name and not found else ""
@@ -222,10 +222,10 @@ def place_images(
             problems.add(
                 record,
                 f"a file in the folder of the images ({_named(files)})",
-                f"{file!r}: outside_images=True lets in others",
+                f"{file!r}: outside_images=True allows files outside it",
             )
         elif not np.isfinite(sizes[row]).all() and (size or not path):
-            problems.add(record, "a width and height, of which coordinates are fractions", "none")
+            problems.add(record, "a width and height, as coordinates are relative to them", "none")
         elif not found and not path:
             place.missing.append(file)
             path = "" if canvas is None else _canvas_of(file, record, canvas, sizes[row], problems)
@@ -238,14 +238,14 @@ def place_images(
     if place.missing and canvas is None:
         raise InputError(
             f"images: expected a folder with all {number_of(len(annotations.files), 'image')} of {source}, got none "
-            f"for {len(place.missing):,}, such as {place.missing[0]!r} (looked in: {_named(files)}); grey canvases "
-            "stand in for them where canvas names a folder to put them in"
+            f"for {len(place.missing):,}, such as {place.missing[0]!r} (looked in: {_named(files)}); to use grey "
+            "canvases in their place, pass a folder as canvas"
         )
     return place
 
 
 def _canvas_of(file: str, record: str, canvas: Path, size: NDArray[np.float64], problems: Problems) -> str:
-    """The path of a canvas for a missing image; a problem where there can be none."""
+    """Return the path of a canvas for a missing image; record a problem if it is not possible."""
     if not is_image_name(file):
         problems.add(record, "a file name that ends as those of images do, to draw a canvas", repr_of(file))
         return ""
@@ -254,7 +254,7 @@ def _canvas_of(file: str, record: str, canvas: Path, size: NDArray[np.float64], 
         problems.add(record, expected, f"{size[0]:g} x {size[1]:g}")
         return ""
     path = os.path.normpath(canvas / file.lstrip("/"))
-    if not Path(os.path.realpath(path)).is_relative_to(canvas.resolve()):  # by "..", or by a link, which may dangle
+    if not Path(os.path.realpath(path)).is_relative_to(canvas.resolve()):  # due to "..", or a link, possibly dangling
         problems.add(record, f"a file name within {canvas}", repr_of(file))
         return ""
     if os.path.lexists(path):
@@ -263,7 +263,7 @@ def _canvas_of(file: str, record: str, canvas: Path, size: NDArray[np.float64], 
 
 
 def _size_in(path: str, record: str, problems: Problems) -> tuple[float, float] | None:
-    """Width and height of a file that has to be an image, else a problem."""
+    """Return width and height of an image file; record a problem if it is not an image."""
     try:
         return read_image_size(path)
     except InputError as error:
@@ -272,12 +272,12 @@ def _size_in(path: str, record: str, problems: Problems) -> tuple[float, float] 
 
 
 def _named(files: ImageFiles) -> str:
-    """The folders, for messages."""
+    """List the folders, for messages."""
     return listed(files.folders, 4) or "none was given"
 
 
 def can_be_file(name: str) -> bool:
-    """Whether there can be a file of a name.
+    """Check whether a name is a possible file name.
 
     Examples
     --------
@@ -292,7 +292,7 @@ def can_be_file(name: str) -> bool:
 
 
 def is_image_name(file: str) -> bool:
-    """Whether a file name ends as those of images do.
+    """Check whether a file name has the extension of an image.
 
     Examples
     --------
@@ -303,7 +303,7 @@ def is_image_name(file: str) -> bool:
 
 
 def image_size_of(path: str | os.PathLike[str]) -> tuple[float, float] | None:
-    """Width and height of an image file, None where it cannot be opened."""
+    """Return width and height of an image file, None if it cannot be opened."""
     try:
         return read_image_size(path)
     except InputError:
@@ -311,12 +311,12 @@ def image_size_of(path: str | os.PathLike[str]) -> tuple[float, float] | None:
 
 
 def read_image_size(path: str | os.PathLike[str]) -> tuple[float, float]:
-    """Width and height of an image file.
+    """Return width and height of an image file.
 
     Raises
     ------
     InputError
-        If it is none.
+        If it is not an image.
     """
     with open_image(path) as opened:
         return (float(opened.width), float(opened.height))

@@ -1,4 +1,4 @@
-"""Label Studio's exports JSON and JSON-MIN: regions that annotators marked, and choices for whole images."""
+"""Readers of Label Studio's exports JSON and JSON-MIN: regions of images, and image-level choices."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ LEFT_OUT = {
     "videorectangle": "keyframes of video regions",
     FIELD: "fields of text (if they are choices, kalos-core labels reads them)",
 }
-"""Types of results that are no region of an image -> what the account calls them."""
+"""Types of results that are not regions of an image -> their description in the account."""
 
 HALF = 128
-"""Least opacity (of 255) of a pixel that a brush has covered."""
+"""Minimum opacity (of 255) of a pixel that counts as covered by a brush."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,18 +77,18 @@ class LabelStudioSettings(ReaderSettings):
         str,
         Option(
             "Field of the image",
-            "Field of a task's data that holds the image or the list of pages; where a task has another one only, that "
-            "is taken.",
+            "Field of a task's data with the image or the list of pages; if a task has only a different field with "
+            "one, that field is used.",
         ),
     ] = "image"
     on_several_labels: Annotated[
         Literal["raise", "join"],
         Option(
             "Regions of several labels",
-            "A region with several labels.",
+            "Handling of a region with several labels.",
             choices={
-                "raise": "an error that names it",
-                "join": "one class of all names in alphabetical order (black, cat)",
+                "raise": "raise an error that names it",
+                "join": "join the names, in alphabetical order, to one class (black, cat)",
             },
         ),
     ] = "raise"
@@ -97,32 +97,31 @@ class LabelStudioSettings(ReaderSettings):
 @takes(LabelStudioSettings)
 @reading
 def read_label_studio(path: str | os.PathLike[str], settings: LabelStudioSettings) -> Annotations:
-    """Regions that several annotators marked, from an export of Label Studio.
+    """Read regions of several annotators from an export of Label Studio.
 
     Parameters
     ----------
     path : path
-        The export JSON: tasks, or one task, each with ``annotations``: one of each annotator (``completed_by``: an
-        e-mail, an id or a record with either), which may be empty: the annotator looked and marked nothing. Or the
-        export JSON-MIN: a record for each annotation, with ``annotator``. Several annotations of a task by one
-        annotator are refused; with ``on_invalid="skip"``, the one updated last is read.
+        The export JSON: one or more tasks, each with ``annotations``, one per annotator (``completed_by``: an e-mail,
+        an id or a record with either). An empty annotation means that the annotator saw the image without marking
+        anything. Or the export JSON-MIN: one record per annotation, with ``annotator``. Several annotations of a task
+        by one annotator are an error; with ``on_invalid="skip"``, the one updated last is read.
 
     Returns
     -------
     Annotations
-        Images are the tasks' ids; in tasks of several pages each page is an image of its own (``7#2``), in tasks of
-        several Image tags each tag (``7#left``), and annotators of the task are assigned to all of them. Rectangles are
-        boxes, in pixels; rotated ones and ellipses (64 corners) are polygons, brush strokes masks (pixels at least half
-        opaque), and a key point is keypoints of one joint. Results of one region are joined: a `Rectangle` takes its
-        class from `Labels`, and answers about a region are attributes. Cancelled annotations, drafts, and results that
-        are no region (choices, ratings, texts, relations, video) are left out and counted in `account`; predictions are
-        left out.
+        Images are the tasks' ids. In tasks of several pages, each page is an image (``7#2``); in tasks of several Image
+        tags, each tag (``7#left``). Annotators of a task are assigned to all of its images. All shapes are in pixels:
+        rectangles are boxes; rotated ones and ellipses (64 corners) are polygons; brush strokes are masks (pixels at
+        least half opaque); a keypoint is a pose of one joint. Results of one region are joined: a `Rectangle` takes its
+        class from `Labels`, and answers about a region are attributes. Cancelled annotations, drafts, predictions, and
+        results that are not regions (choices, ratings, texts, relations, video) are left out and counted in `account`.
 
     Raises
     ------
     InputError
-        If the file cannot be read or is another export, an annotator has two annotations of one task, or a record
-        cannot be used: a region without a class or with several, an image rotated in Label Studio.
+        If the file cannot be read or is a different export, an annotator has two annotations of one task, or a record
+        is invalid: a region without a class or with several, an image rotated in Label Studio.
 
     Examples
     --------
@@ -165,7 +164,7 @@ class LabelStudioChoicesSettings(RepeatableSettings):
         str | None,
         Option(
             "Question",
-            "Name of the question's control tag (from_name); needed where annotators answered several questions.",
+            "Name of the question's control tag (from_name); required if annotators answered several questions.",
         ),
     ] = None
 
@@ -173,7 +172,7 @@ class LabelStudioChoicesSettings(RepeatableSettings):
 @takes(LabelStudioChoicesSettings)
 @reading
 def read_label_studio_choices(path: str | os.PathLike[str], settings: LabelStudioChoicesSettings) -> LabelTable:
-    """Choices, taxonomies, ratings and numbers that annotators gave whole images, from an export of Label Studio.
+    """Read image-level choices, taxonomies, ratings and numbers of several annotators from an export of Label Studio.
 
     Parameters
     ----------
@@ -183,14 +182,14 @@ def read_label_studio_choices(path: str | os.PathLike[str], settings: LabelStudi
     Returns
     -------
     LabelTable
-        Items are the tasks' ids, pages ``7#2``. Ratings and numbers are text, an entry of a taxonomy is its path
-        ("animal / cat"). Answers about a region are not read: they are attributes of `read_label_studio`.
+        Items are the tasks' ids, or pages ``7#2``. Ratings and numbers are text; an entry of a taxonomy is its path
+        ("animal / cat"). Answers about a region are not read; `read_label_studio` reads them as attributes.
 
     Raises
     ------
     InputError
-        As `read_label_studio`; if there is no answer, several questions and none is named, or several choices in one
-        answer though they exclude each other.
+        As raised by `read_label_studio`; if there is no answer, several questions and no `control`, or several choices
+        in one answer that exclude each other.
 
     Examples
     --------
@@ -235,7 +234,7 @@ def read_label_studio_choices(path: str | os.PathLike[str], settings: LabelStudi
 
 
 def _answers(annotation: Annotation) -> list[Mapping[str, Any]]:
-    """The results of an annotation that answer a question about a whole image."""
+    """Return the results of an annotation that are image-level answers."""
     regions = _region_ids(annotation)
     return [
         result
@@ -249,7 +248,7 @@ def _region_ids(annotation: Annotation) -> set[str]:
 
 
 def _control(source: str, control: str | None, found: Iterable[list[Mapping[str, Any]]], tasks: list[Task]) -> str:
-    """The control to read: the one that is named, or the only one there is."""
+    """Return the name of the control to read: the given one, or the only one."""
     results = [result for several in found for result in several]
     texts = [str(result.get("from_name")) for result in results if _type(result) == FIELD]
     names = dict.fromkeys(str(result.get("from_name")) for result in results if _type(result) != FIELD)
@@ -272,7 +271,7 @@ def _type(result: Mapping[str, Any]) -> str:
 
 
 def _answer(result: Mapping[str, Any]) -> list[Any]:
-    """The parts of an answer: texts and numbers; an entry of a taxonomy as one text."""
+    """Return the parts of an answer: texts and numbers; an entry of a taxonomy is one text."""
     value = result.get("value")
     given = value.get(ANSWERS[_type(result)]) if isinstance(value, Mapping) else None
     parts = given if isinstance(given, list) else [] if given is None else [given]
@@ -289,7 +288,7 @@ def _text(part: Any) -> Any:
 
 @dataclass
 class _Region:
-    """One shape, with all labels and answers that results of the same id give it."""
+    """One shape, with all labels and answers of results with the same id."""
 
     record: str
     kind: str
@@ -336,7 +335,7 @@ def _id(record: str, result: Mapping[str, Any]) -> str:
 
 
 def _add_shape(regions: dict[str, list[_Region]], record: str, kind: str, result: Mapping[str, Any]) -> None:
-    """A region of its own, or the labels of another control for a region that is known."""
+    """Add a new region, or add the labels of another control to an existing region."""
     several = regions.setdefault(_id(record, result), [])
     place = _place(result)
     same = next((region for region in several if region.kind == kind and _place(region.result) == place), None)
@@ -413,7 +412,7 @@ def _class(labels: list[Any], on_several_labels: str) -> str:
 
 
 def _pixels(value: Mapping[str, Any], names: tuple[str, ...], size: tuple[float, float]) -> list[float]:
-    """Fields in percents of the image's width and height by turns, as pixels."""
+    """Return fields in pixels; they alternate between percentages of the image's width and height."""
     numbers = numbers_in(value, *names)
     return [number * size[position % 2] / 100 for position, number in enumerate(numbers)]
 
@@ -438,7 +437,7 @@ def _key_point(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str,
 
 
 def _brush(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any]:
-    """The opacity (fourth value) of each pixel, row by row."""
+    """Read a mask from the opacity (fourth value) of each pixel, in row-major order."""
     given, (width, height) = value.get("rle"), size
     if not (width.is_integer() and height.is_integer()):
         raise UnusableError("an image of whole pixels", f"{width} x {height}")
@@ -457,14 +456,15 @@ def _brush(value: Mapping[str, Any], size: tuple[float, float]) -> dict[str, Any
 
 
 def unpack(data: NDArray[np.uint8], count: int) -> NDArray[np.uint8] | None:
-    """Bytes packed by Label Studio (the format of thi.ng/rle-pack), None if they are not `count` packed bytes.
+    """Unpack bytes packed by Label Studio (format of thi.ng/rle-pack); None if they are not `count` packed bytes.
 
-    A stream of bits: 32 how many values, 5 the bits of a value less 1, four times 4 the bits of a run's length less 1;
-    then runs: 1 whether one value is repeated, 2 which of the four lengths, the length less 1, and one value or all.
+    The data is a stream of bits. Its header has the number of values (32 bits), the number of bits of a value minus 1
+    (5 bits), and four numbers of bits of a run length, each minus 1 (4 bits). Runs follow: whether one value is
+    repeated (1 bit), which of the four sizes applies (2 bits), the length minus 1, and one value or all values.
 
     Examples
     --------
-    Three times 7, in runs of at most 2, 4, 8 or 16 (1, 2, 3 or 4 bits):
+    The value 7 three times, with runs of at most 2, 4, 8 or 16 (1, 2, 3 or 4 bits):
 
     >>> bits = f"{3:032b}{7:05b}{0:04b}{1:04b}{2:04b}{3:04b}" + "1" + "01" + f"{2:02b}" + f"{7:08b}"
     >>> packed = np.packbits([int(bit) for bit in bits])

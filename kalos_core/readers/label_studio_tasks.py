@@ -1,4 +1,4 @@
-"""Tasks of a Label Studio export: who annotated them, and the images that their results are on."""
+"""Tasks of a Label Studio export: their annotators, and the images of their results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANSWERS = {
     "datetime": "datetime",
     "field": "field",
 }
-"""Types of results that answer a question -> the field of the value with the answer. `FIELD` is one of ours."""
+"""Types of results that answer a question -> field of the value with the answer. `FIELD` is our own type."""
 
 FIELD = "field"
 """Text of a JSON-MIN record: the answer to a question, or any other data of the task."""
@@ -37,29 +37,29 @@ FIELDS = {
     "rectangle": ("x", "y", "width", "height"),
     "keypoint": ("x", "y"),
 }
-"""Kinds of shapes -> fields of their values, the first that fits is taken."""
+"""Shape -> fields of its value; the first match is used."""
 
 FLAT = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
 """Fields of a JSON-MIN record that are neither data nor results."""
 
 KNOWN = {"annotations", "annotator", "annotation_id", "completed_by", "result", "completions", "data"}
-"""Fields by which a record of Label Studio is known."""
+"""Fields that identify a record of Label Studio."""
 
 ADDRESS = re.compile(r"^(\w+://|/|data:)|\.(jpe?g|png|gif|bmp|webp|tiff?|svg|dcm|pdf)([?#]|$)", re.IGNORECASE)
-"""Text that is the path or the address of an image."""
+"""Text that is the path or the URL of an image."""
 
 UPLOADED = re.compile(r"^[0-9a-f]{8}-(?=.)")
-"""Prefix that Label Studio puts before the name of an uploaded file."""
+"""Prefix that Label Studio adds to the name of an uploaded file."""
 
 MOST_PAGES = 10_000
 
 DEEPEST = 3
-"""Levels of lists and objects in the data of a task that are searched for images."""
+"""Number of levels of lists and objects in the data of a task that are searched for images."""
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """All results of one annotator for one task, each with the name of its record."""
+    """All results of one annotator for one task, with the names of their records."""
 
     record: str
     rater: str
@@ -79,27 +79,27 @@ class Task:
 
 @dataclass(frozen=True)
 class Pages:
-    """The images of a task: (tag, index of the page) -> id and file name, None for a task without several."""
+    """Images of a task: (tag, page index) -> id and file name; tag or index is None if the task has only one."""
 
     several_tags: bool
     several_pages: bool
     images: dict[tuple[str | None, int | None], tuple[int | str, str]]
 
     def of(self, result: Mapping[str, Any]) -> int | str:
-        """The id of the image that a result is on."""
+        """Return the id of the image of a result."""
         place = _tag(result) if self.several_tags else None, (page_of(result) or 0) if self.several_pages else None
         return self.images.get(place, next(iter(self.images.values())))[0]
 
 
 def load_tasks(source: Path, problems: Problems, account: Account, on_repeat: OnRepeat, remedy: str) -> list[Task]:
-    """The tasks of an export (JSON or JSON-MIN), each with one annotation of each annotator.
+    """Load the tasks of an export (JSON or JSON-MIN), with one annotation per annotator.
 
-    Records of one task are joined. `remedy` is the option that a message names for a second annotation of an annotator.
+    Records of one task are joined. `remedy` is a hint for messages about a second annotation by an annotator.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or holds no task. Faults of records are added to `problems`.
+        If the file cannot be read, or has no task. Faults of records are added to `problems`.
     """
     content = load_json(source, "Label Studio export")
     if isinstance(content, Mapping):  # one task, or a page of tasks of the API
@@ -111,7 +111,7 @@ def load_tasks(source: Path, problems: Problems, account: Account, on_repeat: On
     if fields and not KNOWN & set(fields):
         raise InputError(
             f"{source}: expected Label Studio tasks (the export JSON or JSON-MIN), got records with "
-            f"{listed(fields, 10)}. Lists of other tools are not read: export COCO, or a table of boxes"
+            f"{listed(fields, 10)}. Exports of other tools are not supported: convert them to COCO, or a table of boxes"
         )
     tasks: dict[int | str, Task] = {}
     for number, record in enumerate(content):
@@ -127,7 +127,7 @@ def _add_task(tasks: dict[int | str, Task], record: Any, number: int, problems: 
     if flat:
         record = _unfolded(record)
     elif isinstance(record, Mapping) and "result" in record and isinstance(record.get("task"), Mapping):
-        record = {**record["task"], "annotations": [record]}  # a file of cloud storage: an annotation with its task
+        record = {**record["task"], "annotations": [record]}  # a cloud storage file: an annotation with its task
     if not isinstance(record, Mapping) or not isinstance(record.get("annotations"), list):
         expected = "a task with a list of 'annotations' (the export JSON), or with an 'annotator' (JSON-MIN)"
         problems.add(where, expected, repr_of(record))
@@ -190,7 +190,7 @@ def _rater(completed_by: object) -> str | None:
 def _once(
     annotations: Sequence[Annotation], problems: Problems, account: Account, on_repeat: OnRepeat, remedy: str
 ) -> list[Annotation]:
-    """One annotation of each annotator: the first or the last by the time of the update, else by position."""
+    """Return one annotation per annotator: the first or last by time of update, else by position."""
     of_rater: dict[str, list[Annotation]] = {}
     for annotation in annotations:
         of_rater.setdefault(annotation.rater, []).append(annotation)
@@ -205,7 +205,7 @@ def _once(
 
 
 def _unfolded(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of JSON-MIN, which is one annotation, as a task of the export JSON."""
+    """Convert a record of JSON-MIN, which is one annotation, to a task of the export JSON."""
     data = {}
     parts = []
     for name, value in record.items():
@@ -221,7 +221,7 @@ def _unfolded(record: Mapping[str, Any]) -> dict[str, Any]:
     results, regions = [], dict[str, str]()
     for name, number, part, kind in sorted(parts, key=lambda entry: _rank(entry[3])):
         id, place = f"{name}[{number}]", shape_of(part)
-        if place is not None:  # results of one region have its place, and no id
+        if place is not None:  # results of one region have the same coordinates, and no id
             place = repr([part.get(key) for key in (*FIELDS[place], "width", "height", "rotation")])
             first = regions.setdefault(place, id)
             id = first if _rank(kind) else id
@@ -239,12 +239,12 @@ def _unfolded(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rank(kind: str) -> int:
-    """Shapes with a class come first, then those without, then all else."""
+    """Return a sort key: shapes with a class first, then shapes without, then other results."""
     return 0 if kind != "labels" and kind.endswith("labels") else 1 if kind in FIELDS else 2
 
 
 def _kind(value: object) -> str | None:
-    """The type of the result that a value of JSON-MIN is of; None for what is no result."""
+    """Return the result type of a value of JSON-MIN; None if it is not a result."""
     if not isinstance(value, Mapping):
         return None
     labels = next((name for name in value if name.endswith("labels")), None)
@@ -252,7 +252,7 @@ def _kind(value: object) -> str | None:
 
 
 def shape_of(value: object) -> str | None:
-    """The kind of shape that a value without a type has fields of."""
+    """Return the shape that a value without a type has the fields of."""
     if not isinstance(value, Mapping):
         return None
     return next((kind for kind, names in FIELDS.items() if all(name in value for name in names)), None)
@@ -262,7 +262,7 @@ def shape_of(value: object) -> str | None:
 
 
 def is_located(result: object) -> bool:
-    """Whether a result is a region of an image."""
+    """Check whether a result is a region of an image."""
     if not isinstance(result, Mapping):
         return False
     kind = result.get("type")
@@ -272,7 +272,7 @@ def is_located(result: object) -> bool:
 
 
 def page_of(result: Mapping[str, Any]) -> int | None:
-    """The index of the page that a result is on, where it names one."""
+    """Return the page index of a result, None without one."""
     index = result.get("item_index")
     return index if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < MOST_PAGES else None
 
@@ -286,7 +286,7 @@ def _located(task: Task) -> list[Mapping[str, Any]]:
 
 
 def has_several_tags(tasks: Sequence[Task], account: Account) -> bool:
-    """Whether regions are on several Image tags that show different images."""
+    """Check whether regions are on several Image tags that show different images."""
     several = [task for task in tasks if len({_tag(result) for result in _located(task)}) > 1]
     if several and all(len(addresses(task.data)) == 1 for task in several):
         account.note("regions of all Image tags are on one image, as each task has one")
@@ -295,7 +295,7 @@ def has_several_tags(tasks: Sequence[Task], account: Account) -> bool:
 
 
 def pages_of(task: Task, several_tags: bool, image_field: str) -> Pages:
-    """The images of a task: the task itself, or one for each page (``7#2``), each Image tag (``7#left``), or both."""
+    """Return the images of a task: the task itself, or one per page (``7#2``), per Image tag (``7#left``), or both."""
     located = _located(task)
     indexes = [index for result in located if (index := page_of(result)) is not None]
     files = _files_of_pages(task.data, image_field)
@@ -321,7 +321,7 @@ def _numbered(file: str, part: object) -> str:
 
 
 def addresses(data: object, depth: int = DEEPEST) -> list[str]:
-    """Paths and addresses of images in the data of a task."""
+    """Return paths and URLs of images in the data of a task."""
     if isinstance(data, str):
         return [data] if ADDRESS.search(data) else []
     parts = data.values() if isinstance(data, Mapping) else data if isinstance(data, list) else ()
@@ -329,7 +329,7 @@ def addresses(data: object, depth: int = DEEPEST) -> list[str]:
 
 
 def _files_of_pages(data: Mapping[str, Any], image_field: str) -> list[str]:
-    """The list of pages in the data of a task; empty where there is none, or one of several."""
+    """Return the list of pages in the data of a task; empty if there is none, or if it is ambiguous."""
     lists = {
         name: value
         for name, value in data.items()
@@ -339,7 +339,7 @@ def _files_of_pages(data: Mapping[str, Any], image_field: str) -> list[str]:
 
 
 def file_of(data: Mapping[str, Any], image_field: str) -> str:
-    """The name of a task's image, as it was before Label Studio stored it; "" where it says none."""
+    """Return the original file name of a task's image, before Label Studio stored it; "" if unknown."""
     texts = [value for value in data.values() if isinstance(value, str)]
     images = [text for text in texts if ADDRESS.search(text)]
     path = data.get(image_field) or (texts[0] if len(texts) == 1 else images[0] if len(images) == 1 else "")
@@ -351,7 +351,7 @@ def _name(path: str) -> str:
         return ""
     try:
         parts = urlsplit(path)
-    except ValueError:  # brackets that are no address of a host
+    except ValueError:  # brackets that are not an IPv6 address
         return PurePosixPath(path).name
     local = parse_qs(parts.query).get("d")  # local storage: /data/local-files/?d=folder/a.jpg
     name = PurePosixPath(local[0] if local else unquote(parts.path)).name

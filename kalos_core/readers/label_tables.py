@@ -1,4 +1,4 @@
-"""Tables of labels of whole items: long ones, a row a label, and wide ones, a column a rater."""
+"""Readers of tables of item-level labels: long, with one row per label, and wide, with one column per rater."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ColumnSettings(RepeatableSettings):
     """Options of both readers of tables of labels."""
 
     item: Annotated[
-        str | None, Option("Column of items", "Column with the items; found by its usual spellings unless given.")
+        str | None, Option("Column of items", "Column with the items; by default found by common spellings.")
     ] = None
     separator: Annotated[str | None, Option("Separator", "Text between several labels in one cell.")] = None
     missing: Missing = MISSING
@@ -57,17 +57,17 @@ class LongSettings(ColumnSettings):
     """Options of `read_long_labels`."""
 
     rater: Annotated[
-        str | None, Option("Column of raters", "Column with the raters; found by its usual spellings unless given.")
+        str | None, Option("Column of raters", "Column with the raters; by default found by common spellings.")
     ] = None
     label: Annotated[
-        str | None, Option("Column of labels", "Column with the labels; found by its usual spellings unless given.")
+        str | None, Option("Column of labels", "Column with the labels; by default found by common spellings.")
     ] = None
     time: Annotated[
         str | None,
         Option(
             "Column of times",
-            "Column with the time of an answer: numbers, or dates as ISO 8601 writes them (read as UTC unless they say "
-            "otherwise, and kept as seconds since 1970).",
+            "Column with the time of an answer: numbers, or ISO 8601 dates (UTC unless they have a time zone; stored "
+            "as seconds since 1970).",
         ),
     ] = None
     items: Items = None
@@ -83,48 +83,49 @@ class WideSettings(ColumnSettings):
         Sequence[str] | None,
         Option(
             "Columns of raters",
-            "Columns of raters; all but those of the item and to ignore unless given, of which those are refused whose "
-            "names say that they hold no labels (comment, timestamp).",
+            "Columns of raters. By default all columns except that of the item and the ignored ones; columns with "
+            "names such as comment or timestamp are then an error.",
             type="sequence of str, optional",
         ),
     ] = None
     ignore: Annotated[
         Sequence[str],
-        Option("Ignored columns", "Columns that are no rater's, such as a reference.", type="sequence of str"),
+        Option("Ignored columns", "Columns that are not of a rater, such as a reference.", type="sequence of str"),
     ] = ()
 
 
 @takes(LongSettings)
 @reading
 def read_long_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: LongSettings) -> LabelTable:
-    r"""Labels of several raters from a table with a row for each label.
+    r"""Read labels of several raters from a table with one row per label.
 
     Parameters
     ----------
     table : path or pandas DataFrame
-        A file with a header, in UTF-8 (``.gz`` is unpacked), its cells separated by commas, semicolons, tabs or ``|``;
-        a pandas table, or anything with ``to_pandas()``. Other columns are ignored. Decimal commas are not read.
+        A UTF-8 file with a header (``.gz`` is unpacked), separated by commas, semicolons, tabs or ``|``; a pandas
+        table, or any object with ``to_pandas()``. Other columns are ignored. Decimal commas are not supported.
 
-        Columns are found by usual names: "image", "file" or "id"; "annotator", "worker" or "user"; "class", "answer" or
-        "value". Two columns that fit and differ are refused. By default each row is an answer, and all labels exclude
-        each other. With `groups` that are a mapping or None, the rows of a rater and item (and time) are one answer.
+        Columns are found by common names: "image", "file" or "id"; "annotator", "worker" or "user"; "class", "answer"
+        or "value". If two columns match and differ, an error is raised. By default, each row is an answer, and all
+        labels exclude each other. With `groups` that are a mapping or None, the rows of a rater and item (and time) are
+        one answer.
 
     Returns
     -------
     LabelTable
-        Labels are text. Where all are numbers they are equal as numbers: 1.0 is "1".
+        Labels are text. If all are numbers, equal numbers are the same label: 1.0 is "1".
 
     Warns
     -----
     KalosWarning
-        If answers are left out because of `on_repeat`, labels "None" because they mean no answer, or if 1 and 1.0 are
-        two classes, as other labels are text, or labels that differ in capitals. For scores that differ and answers
+        If answers are left out because of `on_repeat`, or labels "None" because they mean no answer. If 1 and 1.0 are
+        two classes, as other labels are text, or labels differ only in case. If there are different scores, or answers
         marked as rejected, which are not used.
 
     Raises
     ------
     InputError
-        If the file cannot be read or lacks a column; or naming the lines that cannot be used.
+        If the file cannot be read, lacks a column, or has invalid lines (all are listed).
 
     Examples
     --------
@@ -152,7 +153,7 @@ def read_long_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: Lon
         if said := account.passed_over():
             warn(" ".join([f"{source}: {account.read:,} answers are read.", *said]))
         return LabelTable(**fields, account=account)
-    cells = columns[found["label"]]  # row by row, to name those that cannot be used
+    cells = columns[found["label"]]  # row by row, to report invalid rows
     raw = RawLabels(
         item=_names(columns[found["item"]], empty),
         rater=_names(columns[found["rater"]], empty),
@@ -173,7 +174,7 @@ def _build(
     account: Account,
     **names: Any,
 ) -> LabelTable:
-    """The table of records, each of which stands in a cell, and what to warn of in them."""
+    """Build the table from records, one per cell, with warnings."""
     empty = missing_texts(settings.missing)
     if settings.on_empty == "raise":
         _refuse_missing(source, cells, empty, name_of)
@@ -198,28 +199,29 @@ def _build(
 @takes(WideSettings)
 @reading
 def read_wide_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: WideSettings) -> LabelTable:
-    r"""Labels of several raters from a table with a row for each item and a column for each rater.
+    r"""Read labels of several raters from a table with one row per item and one column per rater.
 
     Parameters
     ----------
     table : path or pandas DataFrame
-        As in `read_long_labels`. An item in two rows is answered twice. An empty cell says by default that the rater
+        As in `read_long_labels`. An item in two rows is answered twice. By default, an empty cell means that the rater
         did not answer.
 
     Returns
     -------
     LabelTable
-        As `read_long_labels`; the columns of all raters together are numbers, or text.
+        As returned by `read_long_labels`; labels are numbers only if the columns of all raters are.
 
     Warns
     -----
     KalosWarning
-        As `read_long_labels`; for columns of several labels of which no other column has one.
+        As in `read_long_labels`; also for columns with several labels that no other column has.
 
     Raises
     ------
     InputError
-        As `read_long_labels`, if no column is left for a rater, or if the table looks like one with a row a label.
+        As raised by `read_long_labels`; also if no column is left for a rater, or if the table looks like one with one
+        row per label.
 
     Examples
     --------
@@ -233,7 +235,7 @@ def read_wide_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: Wid
     source, columns, name_of = _columns(table)
     of_items = _item_column(source, columns, settings.item, raters, settings.ignore)
     left_out = {of_items, *settings.ignore}
-    spelled = " ".join(LABEL_SPELLINGS["item"]).split()  # further names of the item are no raters
+    spelled = " ".join(LABEL_SPELLINGS["item"]).split()  # other names of the item are not raters
     named = [name for name in columns if name not in left_out and plain_name(name) not in spelled]
     names = named if raters is None else list(raters)
     _check_columns(source, columns, [of_items, *settings.ignore, *names])
@@ -260,30 +262,30 @@ def read_wide_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: Wid
 
 
 def looks_long(path: Path, given: Mapping[str, str | None]) -> bool:
-    """Whether a file has the columns of a table with a row for each label, and none of boxes.
+    """Check whether a file has the columns of a table with one row per label, and no columns of boxes.
 
     Parameters
     ----------
     path : path
     given : mapping
-        "item", "rater", "label" -> the column, None for one to be found.
+        "item", "rater", "label" -> column, None for a column to be found.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or two columns fit and differ.
+        If two columns match and differ.
     """
     try:
         source, columns, _ = _columns(path)
     except InputError:
-        return False  # the reader says why
+        return False  # the reader raises the error later
     if holds_boxes(list(columns)) or not {name for name in given.values() if name is not None} <= columns.keys():
         return False
     return find_label_columns(list(columns), given, source, lambda name: columns[str(name)]) is not None
 
 
 def _long_columns(source: str, columns: Mapping[str, list[Any]], given: Mapping[str, str | None]) -> dict[str, str]:
-    """The columns of items, raters and labels."""
+    """Return the columns of items, raters and labels."""
     found = find_label_columns(list(columns), given, source, lambda name: columns[str(name)])
     if all(given.values()):
         return {name: str(column) for name, column in given.items()}
@@ -291,14 +293,14 @@ def _long_columns(source: str, columns: Mapping[str, list[Any]], given: Mapping[
         missing = [name for name, column in given.items() if column is None]
         raise InputError(
             f"{source}: expected the columns {listed(given)}, got {listed(columns, MOST_NAMES) or 'nothing'}: "
-            f"name them by {', '.join(f'{name}=' for name in missing)}; found by themselves are usual names, such as "
+            f"name them by {', '.join(f'{name}=' for name in missing)}, or use common names, such as "
             "image, file or id; annotator, worker or user; class, answer or value"
         )
     return found
 
 
 def _not_used(columns: Mapping[str, list[Any]], taken: Sequence[str], empty: frozenset[str]) -> Counter[str]:
-    """Count rows with a score, where scores differ, and rows with a rejection."""
+    """Count rows with a score, if scores differ, and rows with a rejection."""
     spelled = dict.fromkeys(UNUSED["score"].split(), "score") | dict.fromkeys(REJECTED[0].split(), "rejection")
     found: Counter[str] = Counter()
     for name in [name for name in columns if name not in taken and plain_name(name) in spelled]:
@@ -313,7 +315,7 @@ def _not_used(columns: Mapping[str, list[Any]], taken: Sequence[str], empty: fro
 def _item_column(
     source: str, columns: Mapping[str, Any], item: str | None, raters: Sequence[str] | None, ignore: Sequence[str]
 ) -> str:
-    """The column of items in a wide table, which must not look like a long one."""
+    """Return the column of items in a wide table, and check that it does not look like a long one."""
     given = [] if raters is None else list(raters)
     rest = [name for name in columns if name not in ignore and name not in given]
     cells: Callable[[Hashable], Sequence[Any]] = lambda name: columns[str(name)]  # noqa: E731
@@ -339,7 +341,7 @@ def _item_column(
 
 
 def _refuse_other_columns(source: str, names: Sequence[str], items: Sequence[Any]) -> None:
-    """Refuse columns that are no rater's, by their names."""
+    """Raise an error for columns whose names are not those of raters."""
     people = [name for name in names if plain_name(name) in LABEL_SPELLINGS["rater"][0].split()]
     if people and len(set(map(str, items))) < len(items):
         raise InputError(
@@ -350,8 +352,8 @@ def _refuse_other_columns(source: str, names: Sequence[str], items: Sequence[Any
     if others:
         option = f"ignore={others!r} (--ignore {' '.join(others)})"
         raise InputError(
-            f"{source}: expected a column for each rater, got {listed(others, MOST_NAMES)}: leave out what no rater "
-            f"said with {option}, or name the raters by raters="
+            f"{source}: expected a column for each rater, got {listed(others, MOST_NAMES)}: leave out columns that "
+            f"are not of a rater with {option}, or name the raters by raters="
         )
     labelled = [name for name in names if plain_name(name) in LABEL_SPELLINGS["label"][0].split()]
     if labelled and len(names) > len(labelled):
@@ -362,15 +364,16 @@ def _refuse_other_columns(source: str, names: Sequence[str], items: Sequence[Any
 
 
 def _truths(names: Sequence[str]) -> list[str]:
-    """Say which columns may hold the truth."""
+    """Return a note for each column that may contain the ground truth."""
     found = [name for name in names if plain_name(name) in TRUTHS.split()]
     return [
-        f"{name} is taken for a rater; if it holds the truth, ignore= (--ignore {name}) leaves it out" for name in found
+        f"{name} is read as a rater; if it is the ground truth, leave it out with ignore= (--ignore {name})"
+        for name in found
     ]
 
 
 def _warn_of_strangers(labels: Sequence[Any], names: Sequence[str], source: str) -> None:
-    """Name columns of several labels of which no other column has one."""
+    """Warn of columns with several labels that no other column has."""
     said: dict[str, set[str]] = {name: set() for name in names}
     for at, label in enumerate(labels):
         said[names[at % len(names)]] |= set(label if isinstance(label, list) else [label] if label is not None else [])
@@ -378,30 +381,30 @@ def _warn_of_strangers(labels: Sequence[Any], names: Sequence[str], source: str)
     alone = [name for name, own in said.items() if len(own) > 1 and all(shared[label] == 1 for label in own)]
     if len(said) > 2 and alone and len(alone) < len(said) - 1:
         actual = f"{source}: no other column has a label of {listed(alone)}"
-        warn(f"{actual}: ignore= (--ignore) leaves out columns of no rater")
+        warn(f"{actual}: leave out columns that are not of a rater with ignore= (--ignore)")
 
 
 def _is_named(name: str) -> bool:
-    """Whether a column is not the index that pandas or R writes."""
+    """Check that a column is not the index that pandas or R writes."""
     return bool(name) and not re.fullmatch(r"Unnamed: \d+", name)
 
 
 def _names(cells: Sequence[Any], empty: frozenset[str]) -> list[Any]:
-    """Items or raters: None for none, and whole numbers equal as numbers where all are."""
+    """Return items or raters: None if missing; if all are whole numbers, equal numbers get the same text."""
     names = [None if is_missing(cell, empty) else cell for cell in cells]
     same = equal_numbers((name for name in names if isinstance(name, str)), names=True)
     return [same.get(name, name) if isinstance(name, str) else name for name in names]
 
 
 def _named(settings: ColumnSettings) -> list[Any]:
-    """Labels that the caller names."""
+    """Return the labels that the caller named in groups and concepts."""
     groups = settings.groups
     of_groups = [name for of in groups.values() for name in of] if isinstance(groups, Mapping) else []
     return [as_name(name) for name in (*(settings.concepts or ()), *of_groups)]
 
 
 def _renamed(names: Any, same: Mapping[str, str]) -> Any:
-    """Names of the caller with numbers as the labels have them."""
+    """Replace numbers in the caller's names by the text that the labels use."""
     if isinstance(names, Mapping):
         return {group: _renamed(of, same) for group, of in names.items()}
     if names is None or isinstance(names, str) or not same:
@@ -410,7 +413,7 @@ def _renamed(names: Any, same: Mapping[str, str]) -> Any:
 
 
 def _same_numbers(labels: list[Any], named: Iterable[Any], source: str) -> tuple[list[Any], dict[str, str]]:
-    """Labels of rows or lists of them, as text, equal numbers being one text; and how those were changed."""
+    """Return labels, or lists of them, as text with one text for equal numbers, and the mapping of changed texts."""
     lists = [[as_cell_text(part) for part in label] if isinstance(label, (list, tuple)) else None for label in labels]
     found = [as_cell_text(label) if of is None else of for label, of in zip(labels, lists, strict=True)]
     said = [part for label in found if label is not None for part in (label if isinstance(label, list) else [label])]
@@ -427,23 +430,23 @@ def _same_numbers(labels: list[Any], named: Iterable[Any], source: str) -> tuple
 
 
 def _refuse_missing(source: str, cells: Sequence[Any], empty: frozenset[str], name_of: Callable[[int], str]) -> None:
-    """Name texts that mean no answer where there has to be one."""
+    """Raise an error for texts that mean no answer where an answer is required."""
     problems = Problems(source)
     rows = [row for row, cell in enumerate(cells) if isinstance(cell, str) and cell.strip() and is_missing(cell, empty)]
-    expected = "a label (on_empty='skip' leaves out those without; missing= says which texts mean no answer)"
+    expected = "a label (on_empty='skip' leaves out those without; missing= lists the texts that mean no answer)"
     problems.add_all(rows, name_of, expected, lambda row: repr_of(cells[row]))
     problems.raise_if_any()
 
 
 def _warn_of_twins(concepts: Iterable[str], source: str) -> None:
-    """Name numbers that stay two classes because other labels are text, and labels that differ in capitals."""
+    """Warn of equal numbers that are two classes because other labels are text, and of labels that differ in case."""
     names = set(concepts)
     spelled: dict[str, list[str]] = {}
     for name in sorted(names):
         spelled.setdefault(name.casefold(), []).append(name)
     several = next((found for found in spelled.values() if len(found) > 1), None)
     if several is not None:
-        text = f"{source}: labels {listed(map(repr, several))} are classes of their own, though only capitals differ"
+        text = f"{source}: labels {listed(map(repr, several))} are different classes, although they differ only in case"
         warn(text)
     twins = sorted(name for name in names if name.endswith(".0") and name[:-2] in names)
     if twins:
@@ -452,15 +455,15 @@ def _warn_of_twins(concepts: Iterable[str], source: str) -> None:
 
 
 def _warn_of_none(cells: Sequence[Any], empty: frozenset[str], source: str) -> None:
-    """Count cells "None", which are a class to some."""
+    """Warn of cells "None", which may be meant as a class."""
     none = sum(isinstance(cell, str) and cell.strip().casefold() == "none" for cell in cells) if "none" in empty else 0
     if none:
-        text = f"{source}: {number_of(none, 'cell')} 'None' taken for no answer; if it is a class, use missing=['NA']"
+        text = f"{source}: {number_of(none, 'cell')} 'None' read as no answer; if it is a class, use missing=['NA']"
         warn(text)
 
 
 def _coded_fields(columns: Sequence[list[Any]], settings: LongSettings, empty: frozenset[str]) -> dict[str, Any] | None:
-    """The fields of a table of items, raters, labels and times, if needed; None where each row has to be looked at."""
+    """Return the coded fields of a table of items, raters, labels and times; None if it must be read row by row."""
     if any(set(map(type, cells)) != {str} for cells in columns):
         return None
     (item, items), (rater, raters), (label, labels), *timed = map(_factorized, columns)
@@ -478,7 +481,7 @@ def _coded_fields(columns: Sequence[list[Any]], settings: LongSettings, empty: f
         lists = [part if isinstance(part, list) else [part] for part in parted]
         parts, same = _same_numbers(lists, _named(settings), "table")
     except InputError:
-        return None  # refused with the name of the file
+        return None  # reported later, with the name of the file
     texts = ["" if part is None else text for text, part in zip(labels, parted, strict=True)]
     coded = CodedLabels(item, rater, label, items, raters, texts, parts, times)
     groups, concepts = _renamed(settings.groups, same), _renamed(settings.concepts, same)
@@ -486,7 +489,7 @@ def _coded_fields(columns: Sequence[list[Any]], settings: LongSettings, empty: f
 
 
 def _recoded(code: NDArray[np.intp], texts: list[str], empty: frozenset[str]) -> tuple[NDArray[np.intp], list[str]]:
-    """Names as `_names` writes them, of distinct texts."""
+    """Return codes and distinct names after the conversion of `_names`."""
     longest = max(map(len, empty), default=0)
     if not (
         any(len(text) <= longest and is_missing(text, empty) for text in texts) or equal_numbers(texts, names=True)
@@ -497,20 +500,20 @@ def _recoded(code: NDArray[np.intp], texts: list[str], empty: frozenset[str]) ->
 
 
 def _factorized(cells: Sequence[str]) -> tuple[NDArray[np.intp], list[str]]:
-    """The code of each cell and the texts they stand for, in the order of first occurrence."""
+    """Return the code of each cell and the distinct texts, in order of first occurrence."""
     number: defaultdict[str, int] = defaultdict()
     number.default_factory = number.__len__
     return np.fromiter(map(number.__getitem__, cells), np.intp, len(cells)), list(number)
 
 
 def _columns(table: Any) -> tuple[str, dict[str, list[Any]], Callable[[int], str]]:
-    """What to call the table, its columns, and how to call a row."""
+    """Return the name of the table, its columns, and a function that names a row."""
     if not hasattr(table, "iloc") and callable(getattr(table, "to_pandas", None)):
         table = table.to_pandas()
     if hasattr(table, "columns") and hasattr(table, "__getitem__"):
         names, index = [str(name) for name in table.columns], table.index.tolist()
         check_header("table", names)
-        given = table.notna()  # frames have several ways to say that a cell is empty
+        given = table.notna()  # frames have several markers of empty cells
         values = [table.iloc[:, k].astype(object).where(given.iloc[:, k], None).tolist() for k in range(len(names))]
         columns, source = dict(zip(names, values, strict=True)), "table"
         name_of: Callable[[int], str] = lambda row: f"row {index[row]!r}"  # noqa: E731
@@ -530,9 +533,9 @@ def _check_columns(source: str, columns: Mapping[str, Any], needed: Sequence[str
 
 
 def _parted(cell: Any, separator: str | None, empty: frozenset[str]) -> Any:
-    """Several labels of one cell as a list; None for no answer; anything else as it is."""
+    """Return several labels of one cell as a list; None for no answer; any other cell unchanged."""
     if separator == "":
-        raise InputError("separator: expected what stands between two labels, got ''")
+        raise InputError("separator: expected the text between two labels, got ''")
     if not isinstance(cell, (list, tuple)) and is_missing(cell, empty):
         return None
     if separator is None or not isinstance(cell, str):
@@ -553,7 +556,7 @@ def _times(source: str, column: str, cells: Sequence[Any], name_of: Any, empty: 
 
 
 def _time(cell: Any, empty: frozenset[str]) -> tuple[bool, float | None]:
-    """Whether a cell can be read as a time, and the time: a number as it is, a date as seconds since 1970."""
+    """Return whether a cell is a valid time, and the time: numbers unchanged, dates as seconds since 1970."""
     if is_missing(cell, empty):
         return True, None
     moment = cell

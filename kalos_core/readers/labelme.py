@@ -1,4 +1,4 @@
-"""labelme: one JSON file an image, one folder a rater."""
+"""Reader of labelme: one folder per rater, one JSON file per image."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ class LabelmeSettings(FolderSettings):
 @takes(LabelmeSettings)
 @reading
 def read_labelme(folders: Folders, settings: LabelmeSettings) -> Annotations:
-    """Labels of several raters from labelme's JSON files, ``folder/rater/image.json``.
+    """Read labels of several raters from labelme's JSON files, ``folder/rater/image.json``.
 
     Parameters
     ----------
     folders : path or mapping
-        A folder that holds one folder a rater (directly or in ``labels``), or names -> folders. JSON files are looked
-        for at any depth; a folder ``Annotations`` or ``labels`` is no part of the name of an image. Files of one image
-        have one name. One without a shape says that its rater saw the image and annotated nothing.
+        A folder with one folder per rater (directly or in ``labels``), or rater -> folder. JSON files are searched for
+        at any depth; a folder ``Annotations`` or ``labels`` is not part of the name of an image. Files of one image
+        have one name. A file without a shape means that its rater saw the image and annotated nothing.
 
     Returns
     -------
     Annotations
-        Images are the names of the files without their ending; their files are the names in ``imagePath``. All in
-        pixels: rectangles are boxes, circles polygons of 64 corners, points keypoints of one joint. Flags that are set
-        are attributes, and so are the attributes of X-AnyLabeling. Shapes of one group (``group_id``) and label are one
-        object, as in labelme's own export to COCO: polygons, circles and rectangles one polygon of several rings, masks
-        their union.
+        Images are named after their label files, without extension; their files are the names in ``imagePath``. All
+        shapes are in pixels: rectangles are boxes, circles polygons of 64 corners, points keypoints of one joint. Flags
+        that are set, and attributes of X-AnyLabeling, are attributes. Shapes of one group (``group_id``) and label are
+        one object, as in labelme's own export to COCO: polygons, circles and rectangles become one polygon of several
+        rings, masks their union.
 
     Warns
     -----
@@ -66,7 +66,7 @@ def read_labelme(folders: Folders, settings: LabelmeSettings) -> Annotations:
     Raises
     ------
     InputError
-        If a folder has no JSON file, a file is not of labelme, an image has two sizes, or a shape cannot be used.
+        If a folder has no JSON file, a file is not of labelme, an image has two sizes, or a shape is invalid.
 
     References
     ----------
@@ -126,14 +126,14 @@ def _read_file(findings: Findings, label_file: LabelFile) -> list[Part]:
 
 
 def _attributes(shape: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The flags that are set, and the attributes that X-AnyLabeling writes; None where there are none."""
+    """Return the flags that are set, and the attributes of X-AnyLabeling; None without any."""
     flags = shape.get("flags")
     found = {name: True for name, value in flags.items() if value is True} if isinstance(flags, Mapping) else {}
     return found | (attributes_in(shape.get("attributes")) or {}) or None
 
 
 def _points(shape: Mapping[str, Any], count: int | None = None) -> list[list[float]]:
-    """The points of a shape, so many if that is given."""
+    """Return the points of a shape, and check their number if given."""
     expected = "points [[x, y], ...]" if count is None else f"points [[x, y], ...], {count} of them"
     points = points_in(shape.get("points"), expected)
     if count not in (None, len(points)):
@@ -142,7 +142,7 @@ def _points(shape: Mapping[str, Any], count: int | None = None) -> list[list[flo
 
 
 def _rectangle(shape: Mapping[str, Any], _size: Size) -> dict[str, Any]:
-    """Two opposite corners, or all four."""
+    """Read a rectangle from two opposite corners, or all four."""
     points = _points(shape)
     if len(points) not in (2, 4):
         raise UnusableError("a rectangle of 2 or 4 points", f"{len(points)} points")
@@ -154,7 +154,7 @@ def _rectangle(shape: Mapping[str, Any], _size: Size) -> dict[str, Any]:
 
 
 UPRIGHT = 0.01
-"""Pixels by which the corners of an upright rectangle may differ from those of its bounds."""
+"""Tolerance in pixels within which the corners of an upright rectangle match those of its bounds."""
 
 
 def _polygon(shape: Mapping[str, Any], _size: Size) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def _polygon(shape: Mapping[str, Any], _size: Size) -> dict[str, Any]:
 
 
 def _circle(shape: Mapping[str, Any], _size: Size) -> dict[str, Any]:
-    """Its centre, and a point on it."""
+    """Read a circle from its centre and a point on it."""
     (x, y), other = _points(shape, 2)
     radius = math.dist((x, y), other)
     return {"polygon": [ellipse(x, y, radius, radius)]}
@@ -173,7 +173,7 @@ def _point(shape: Mapping[str, Any], _size: Size) -> dict[str, Any]:
 
 
 def _mask(shape: Mapping[str, Any], size: Size) -> dict[str, Any]:
-    """A PNG of the pixels between two corners, packed as text."""
+    """Read a mask from a base64 PNG of the pixels between two corners."""
     from PIL import Image  # slow to import, and needed for masks only
 
     (left, top), _ = _points(shape, 2)
@@ -201,4 +201,4 @@ SHAPES: dict[str, Shape] = {
     "points": _point,
     "mask": _mask,
 }
-"""Types of shapes that can be compared; AnyLabeling and X-AnyLabeling write "rotation" for a turned box."""
+"""Type of a shape -> function that reads it; "rotation" is a rotated box of AnyLabeling and X-AnyLabeling."""

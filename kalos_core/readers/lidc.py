@@ -1,7 +1,7 @@
-"""LIDC-IDRI: nodules that up to four radiologists outlined slice by slice in a CT scan.
+"""Reader of LIDC-IDRI: nodules that up to four radiologists outlined slice by slice in a CT scan.
 
-The reading sessions of a scan are anonymous: session 1 of two scans is not the same person, so the raters are local to
-their scan (`Annotations.raters_are_local`).
+The reading sessions of a scan are anonymous: session 1 is a different person in each scan. The raters are therefore
+local to their scan (`Annotations.raters_are_local`).
 """
 
 from __future__ import annotations
@@ -29,37 +29,37 @@ from kalos_core.readers.shapes import UnusableError
 NODULE = "nodule"
 
 SLICE = (512, 512)
-"""Width and height of every slice of LIDC-IDRI, in pixels; XML does not say it."""
+"""Width and height of every slice of LIDC-IDRI, in pixels; the XML does not contain it."""
 
 MOST_SLICES = 10_000
-"""Of a scan: far more than any has."""
+"""Maximum number of slices in a scan, far more than in any real scan."""
 
 SMALLEST_OUTLINE = 3
-"""Points a contour needs to enclose anything; a finding without such a contour is a point, not an outline."""
+"""Minimum number of points of a contour that encloses a region; a finding without such a contour is a point."""
 
 
 START = 4096
-"""Bytes of an XML file that say of what it is."""
+"""Number of bytes at the beginning of an XML file from which its type is detected."""
 
 Fault = tuple[str, str, object]
-"""Where in a scan, what was expected, what there was."""
+"""Position in a scan, expected value, actual value."""
 
 _Nodule = tuple[str, list[Any], dict[str, Any]]
-"""Its name, its contours, and its characteristics."""
+"""Name, contours, and characteristics of a nodule."""
 
 
 KINDS: dict[str, dict[float, str]] = {
     "calcification": dict(enumerate(["popcorn", "laminated", "solid", "non-central", "central", "absent"], start=1)),
     "internalStructure": dict(enumerate(["soft tissue", "fluid", "fat", "air"], start=1)),
 }
-"""Scores that number kinds, not grades (as the XML of LIDC-IDRI defines them) -> number -> name."""
+"""Characteristics whose scores are categories, not grades (as defined for LIDC-IDRI) -> score -> name."""
 
 
 @dataclass
 class _Scan:
-    """One scan: what the files say of it, and the contours of each nodule of each session.
+    """One scan with its metadata, and the contours of each nodule of each session.
 
-    `faults` are those of the scan as a whole, `broken` those of single nodules, which are not among the sessions'.
+    `faults` concern the whole scan, `broken` single nodules, which are left out of `sessions`.
     """
 
     series: str
@@ -74,7 +74,7 @@ class _Scan:
     broken: list[Fault] = field(default_factory=list)
 
     def repeats(self, other: _Scan) -> bool:
-        """Whether another scan says the same."""
+        """Check whether another scan has the same content."""
         mine, yours = ((scan.sessions, scan.points, scan.broken, scan.faults) for scan in (self, other))
         return mine == yours and np.array_equal(self.positions, other.positions)
 
@@ -82,38 +82,38 @@ class _Scan:
 @takes(ReaderSettings)
 @reading
 def read_lidc(path: str | os.PathLike[str], settings: ReaderSettings) -> Annotations:
-    """Nodules of LIDC-IDRI scans, each a stack of contours.
+    """Read nodules of LIDC-IDRI scans, each a stack of contours.
 
     Parameters
     ----------
     path : path
-        A study's XML (``LidcReadMessage``), a folder of them, searched at any depth, or a JSON file, which may end in
+        A study's XML (``LidcReadMessage``), a folder of them, searched at any depth, or a JSON file, optionally
         ``.gz``: ``{"scans": [...]}``, each scan with ``series_uid``, ``sessions`` (``session``, ``nodules``,
-        ``small_nodules``, ``non_nodules``), ``slice_z`` and ``pixel_spacing`` in mm. Of the public tree the XML of
-        radiographs, and files that say the same of a scan as one before, are passed over and counted in a warning.
-        With ``on_invalid="skip"``, so are scans with faults of their own and files that cannot be read.
+        ``small_nodules``, ``non_nodules``), ``slice_z`` and ``pixel_spacing`` in mm. XML files of radiographs in the
+        public tree, and files that repeat a scan, are ignored and counted in a warning. With ``on_invalid="skip"``, so
+        are faulty scans and files that cannot be read.
 
     Returns
     -------
     Annotations
-        An image is a scan, its id the series' UID, its file the path within the folder; raters are "session 1",
-        "session 2", ..., local to their scan; the one class is "nodule", the one shape a volume. A session without a
-        nodule looked and found none. Annotations of nodules under 3 mm and of non-nodules are points: they are left out
-        and counted in `skipped`. What a session scored of a nodule (malignancy, subtlety, texture and so on, from 1 to
-        5) is in `attributes`; calcification and internalStructure, which are kinds, by name (`KINDS`). XML knows
-        neither pixel spacing nor the slices without an annotation: these are laid between the annotated ones, the
-        smallest distance between two annotated slices apart.
+        An image is a scan; its id is the series' UID, its file the path within the folder. Raters are "session 1",
+        "session 2", ..., local to their scan. The only class is "nodule", the only shape a volume. A session without
+        nodules is assigned and found none. Nodules under 3 mm and non-nodules are points; they are left out and counted
+        in `skipped`. Scores of a nodule (malignancy, subtlety, texture and so on, from 1 to 5) are in `attributes`;
+        calcification and internalStructure are categories, given by name (`KINDS`). XML has neither pixel spacing nor
+        slices without annotations. Such slices are inserted between the annotated ones, at the smallest distance of two
+        annotated slices.
 
     Warns
     -----
     KalosWarning
-        If files of radiographs or repeats of a scan are passed over.
+        If files of radiographs or repeats of a scan are ignored.
 
     Raises
     ------
     InputError
-        If a file cannot be read or is not LIDC-IDRI, which is looked for in all files before the first is parsed; if
-        two files differ about a scan, or a record cannot be used.
+        If a file cannot be read or is not LIDC-IDRI (all files are checked before the first is parsed), two files of a
+        scan differ, or a record is invalid.
 
     References
     ----------
@@ -155,7 +155,7 @@ def read_lidc(path: str | os.PathLike[str], settings: ReaderSettings) -> Annotat
 
 
 def _collect(scans: Iterable[_Scan], findings: Findings) -> tuple[list[_Scan], list[str]]:
-    """The scans that can be used, noted in `findings`, and the records that repeat one of them."""
+    """Record valid scans in `findings`; return them, and the records that repeat one of them."""
     kept: dict[str, _Scan] = {}
     repeats = []
     faults = findings.broken if findings.on_invalid == "skip" else findings.problems
@@ -199,9 +199,9 @@ def _warn_of_passed(source: str, radiographs: list[str], repeats: list[str]) -> 
     if radiographs:
         parts.append(f"{len(radiographs):,} of radiographs ({listed(radiographs, 3)})")
     if repeats:
-        parts.append(f"{len(repeats):,} that say the same of a scan as one before ({listed(repeats, 3)})")
+        parts.append(f"{len(repeats):,} that repeat the content of a scan ({listed(repeats, 3)})")
     if parts:
-        text = f"{source}: files are passed over: {' and '.join(parts)}"
+        text = f"{source}: files are ignored: {' and '.join(parts)}"
         warn(text)
 
 
@@ -275,7 +275,7 @@ def _json_nodules(session: Mapping[str, Any], where: str, scan: _Scan) -> list[_
 
 
 def _characteristics(scores: Mapping[Any, Any]) -> dict[str, Any]:
-    """Scores that are numbers above 0, whole ones as such, those of `KINDS` by name: 0 is none given."""
+    """Return positive scores, whole numbers as int and those of `KINDS` by name; 0 means not given."""
     numbers = {str(name): as_number(score) for name, score in scores.items()}
     return {
         name: KINDS.get(name, {}).get(number, int(number) if number == int(number) else number)
@@ -285,7 +285,7 @@ def _characteristics(scores: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _json_contour(contour: Any) -> Any:
-    """What every reader of volumes gives; what is no contour stays as it is, to be refused."""
+    """Convert a contour to the form of all readers of volumes; invalid contours stay unchanged, to be reported."""
     if not isinstance(contour, Mapping):
         return contour
     included = contour.get("incl", 1)
@@ -302,7 +302,7 @@ def _length(value: object) -> int:
 
 
 def _files_of_scans(folder: Path, findings: Findings) -> tuple[list[Path], list[str]]:
-    """The XML files of scans in a folder, and the names of those of radiographs, by how each begins."""
+    """Return the XML files of scans in a folder, and the names of files of radiographs, by their beginnings."""
     scans, radiographs = [], []
     found = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".xml")
     for path in found:
@@ -319,7 +319,7 @@ def _files_of_scans(folder: Path, findings: Findings) -> tuple[list[Path], list[
         elif findings.on_invalid == "skip":
             findings.broken.add(name, "XML that begins with <LidcReadMessage>", repr_of(start[:60]))
         else:
-            _read_xml(load_xml(path, "LIDC-IDRI file"), path, name)  # says what is wrong
+            _read_xml(load_xml(path, "LIDC-IDRI file"), path, name)  # raises a specific error
             scans.append(path)
     if not scans:
         raise InputError(f"{folder}: expected XML files of LIDC-IDRI scans, got {len(found):,} files, none of a scan")
@@ -327,13 +327,13 @@ def _files_of_scans(folder: Path, findings: Findings) -> tuple[list[Path], list[
 
 
 def _read_folder(folder: Path, files: Iterable[Path], passed: list[str], findings: Findings) -> Iterable[_Scan]:
-    """The scans of the files, one after the other; `passed` takes the names of files of radiographs."""
+    """Yield the scans of the files; add the names of files of radiographs to `passed`."""
     for path in files:
         name = path.relative_to(folder).as_posix()
         try:
             root = load_xml(path, "LIDC-IDRI file")
             if root.find("readingSession") is None and root.find("ResponseHeader/SeriesInstanceUid") is None:
-                passed.append(name)  # a radiograph that calls itself a message of LIDC
+                passed.append(name)  # a radiograph with the root element of a scan
             else:
                 yield _read_xml(root, path, name)
         except InputError as error:
@@ -387,7 +387,7 @@ def _xml_contour(roi: Element) -> dict[str, Any]:
 
 
 def _filled(positions: list[float]) -> NDArray[np.float64]:
-    """Positions of the annotated slices, and between them those that nobody annotated, the smallest distance apart."""
+    """Return positions of the annotated slices, and of slices without annotations at the smallest distance."""
     annotated = np.unique(np.array(positions, dtype=np.float64))
     gaps = np.diff(annotated)
     if not len(gaps):

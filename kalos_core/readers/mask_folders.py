@@ -1,4 +1,4 @@
-"""Mask folders: one folder a rater, one PNG or TIFF an image."""
+"""Reader of mask folders: one folder per rater, one PNG or TIFF per image."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ IMAGE_ENDINGS = (*ENDINGS, ".jpg", ".jpeg", ".bmp")
 
 
 LABEL_MAPS = ("labelmap.txt", "label_colors.txt")
-"""Files that name colours, in small letters: of CVAT's "Segmentation mask 1.1" and of CamVid."""
+"""Names of files with a label map, in lower case, in CVAT's "Segmentation mask 1.1" and in CamVid."""
 
 LABEL = re.compile(r"([^:]+):(\d{1,3}),(\d{1,3}),(\d{1,3})(?::.*)?|(\d{1,3})\s+(\d{1,3})\s+(\d{1,3})\s+(\S.*)")
-"""``name:r,g,b:parts:actions``, or ``r g b name``."""
+"""A line of a label map: ``name:r,g,b:parts:actions``, or ``r g b name``."""
 
-REMEDY = f"; for colours, put a {LABEL_MAPS[0]} with a line name:red,green,blue:: for each class beside the masks"
+REMEDY = f"; for colours, add a {LABEL_MAPS[0]} with a line name:red,green,blue:: for each class next to the masks"
 
 BACKGROUND = "background"
 
@@ -51,29 +51,29 @@ Color: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MaskFolders:
-    """Masks on disk, read one image at a time. I images, R raters. Made by `read_mask_folders`.
+    """Masks of I images and R raters on disk, read one image at a time; the result of `read_mask_folders`.
 
     Parameters
     ----------
     images : (I,) object
-        Path of each image's masks within the raters' folders, without its ending.
+        Path of each image's masks within the raters' folders, without extension.
     raters : (R,) object
     assigned : (I, R) bool
-        Who is assigned to an image.
+        Whether a rater is assigned to an image.
     files : dict
-        (image, rater) -> file, where there is one.
+        (image, rater) -> file, if it exists.
     image_files : dict
-        Image -> its own file, where there is one.
+        Image -> file of the image itself, if it exists.
     ignore_value : int, optional
-        A pixel that any rater gives this value is ignored.
+        A pixel to which any rater gives this value is ignored.
     channels : tuple of str, optional
         Names of the images' channels.
     raters_are_local : bool
-        Whether a folder's name means a rater within one image only.
+        Whether a folder's name identifies a rater within one image only.
     values : mapping (red, green, blue) -> int
-        Of a label map: colour -> value of its class in stacks.
+        With a label map, colour -> value of its class in stacks.
     classes : mapping int -> str
-        Of a label map: value -> name of its class; the background is 0.
+        With a label map, value -> name of its class; the background is 0.
     """
 
     images: NDArray[np.object_]
@@ -95,14 +95,14 @@ class MaskFolders:
         return f"MaskFolders({number_of(len(self.images), 'image')}, {number_of(len(self.files), 'file')}, {raters})"
 
     def stacks(self) -> Iterator[MaskStack]:
-        """Binary masks, 0 and 1 or 0 and 255, one stack an image.
+        """Yield binary masks (0 and 1, or 0 and 255), one stack per image.
 
         Raises
         ------
         InputError
-            For a label map of several classes, or a file that cannot be read, has another size than the image's others,
-            other values, colours that are not in a label map, or a palette that numbers colours differently than that
-            of another file.
+            For a label map of several classes, or a file that cannot be read. Also if a mask has another size than
+            the others of the image, invalid values, colours that are not in a label map, or a palette that numbers
+            colours differently from that of another file.
         """
         if len(self.classes) > 2:  # the background and one more
             raise InputError(
@@ -114,12 +114,12 @@ class MaskFolders:
             yield MaskStack.of(masks, ignore=ignore, image=image, **self._about(image))
 
     def label_stacks(self) -> Iterator[LabelStack]:
-        """Label maps, one stack an image, otherwise as `stacks`.
+        """Yield label maps, one stack per image; otherwise as `stacks`.
 
         Raises
         ------
         InputError
-            As `stacks`; if some raters mark pixels by 1 and others by 255.
+            As raised by `stacks`; also if some raters mark pixels by 1 and others by 255.
         """
         for image, arrays in self._images():
             labels, ignore = without_ignored(arrays, self.ignore_value)
@@ -134,7 +134,7 @@ class MaskFolders:
             yield LabelStack.of(labels, ignore=ignore, image=image, **self._about(image))
 
     def image_pixels(self, image: str) -> NDArray[Any] | None:
-        """The pixels of an image; None where its file is not there."""
+        """Return the pixels of an image; None if its file does not exist."""
         return read_image_pixels(self.image_files[image]) if image in self.image_files else None
 
     def _about(self, image: str) -> dict[str, Any]:
@@ -145,7 +145,7 @@ class MaskFolders:
         }
 
     def _images(self) -> Iterator[tuple[str, dict[str, NDArray[Any] | None]]]:
-        """Every image with an array for each rater who was assigned, None for one who has no file."""
+        """Yield every image with an array for each assigned rater, None for a rater without a file."""
         palette: dict[Color, tuple[int, Path]] = {}
         for image, assigned in zip(self.images, self.assigned, strict=True):
             files = {rater: self.files.get((image, rater)) for rater in self.raters[assigned]}
@@ -157,7 +157,7 @@ class MaskFolders:
             yield image, arrays
 
     def _read(self, file: Path, palette: dict[Color, tuple[int, Path]]) -> NDArray[Any]:
-        """A mask by the label map; without one its own values, where palettes do not number colours differently."""
+        """Read a mask by the label map; without one, return its values after a check that palettes agree."""
         if self.values:
             return _by_label_map(file, self.values, self.classes)
         array = read_mask(file, REMEDY)
@@ -172,7 +172,12 @@ class MaskFolders:
 
 ImageFolder = Annotated[
     str | os.PathLike[str] | None,
-    Option("Folder of the images", "Folder of the images, named as the masks.", type="path, optional", flag="images"),
+    Option(
+        "Folder of the images",
+        "Folder of images with the same names as the masks.",
+        type="path, optional",
+        flag="images",
+    ),
 ]
 
 
@@ -187,7 +192,7 @@ class MaskFoldersSettings(Settings):
         Sequence[str] | None,
         Option(
             "Channels",
-            "Names of the channels that images have, such as red, green, blue, near-infrared.",
+            "Names of the channels of the images, such as red, green, blue, near-infrared.",
             type="sequence of str, optional",
             flag="channel_names",
         ),
@@ -197,18 +202,18 @@ class MaskFoldersSettings(Settings):
 
 @takes(MaskFoldersSettings)
 def read_mask_folders(folders: Folders, settings: MaskFoldersSettings) -> MaskFolders:
-    """Masks of several raters: ``folder/rater/image.png``, masks of one image having one name.
+    """List masks of several raters in ``folder/rater/image.png``; masks of one image have the same name.
 
-    Nothing but names is read here; the masks are when `MaskFolders.stacks` comes to them.
+    Only names are read here; `MaskFolders.stacks` reads the masks one image at a time.
 
     Parameters
     ----------
     folders : path or mapping
-        A folder that holds one folder a rater (directly or in ``masks``), or names -> folders. A folder
-        ``SegmentationClass`` is no part of the name of an image; folders of images and ``SegmentationObject`` are
-        passed over. Where there is a ``labelmap.txt`` in any of them (``name:red,green,blue::`` a line, as CVAT writes
-        it), colours are values by it: 0 is the background, and the classes are numbered from 1 in the order of the
-        file. It serves all raters. A rater who was assigned to an image and has no file of it annotated nothing there.
+        A folder with one folder per rater (directly or in ``masks``), or rater -> folder. A folder
+        ``SegmentationClass`` is not part of the name of an image; folders of images and ``SegmentationObject`` are
+        ignored. A ``labelmap.txt`` in any of them (one ``name:red,green,blue::`` per line, as written by CVAT) maps
+        colours to values for all raters: 0 is the background, and the classes are numbered from 1 in the order of the
+        file. A rater who was assigned to an image and has no file for it annotated nothing there.
 
     Returns
     -------
@@ -217,9 +222,9 @@ def read_mask_folders(folders: Folders, settings: MaskFoldersSettings) -> MaskFo
     Raises
     ------
     InputError
-        For a folder that is not there or holds fewer than two raters, a rater without a mask, two masks of one rater
-        and image, an `assigned` image or rater that is not known, a mask of somebody who was not assigned, or label
-        maps that differ.
+        For a folder that does not exist or has fewer than two raters, a rater without a mask, two masks of one rater
+        and image, an unknown image or rater in `assigned`, a mask of a rater who was not assigned, or different label
+        maps.
 
     Examples
     --------
@@ -266,12 +271,12 @@ def read_mask_folders(folders: Folders, settings: MaskFoldersSettings) -> MaskFo
 
 
 def image_files(folder: str | os.PathLike[str] | None, problems: Problems) -> dict[str, Path]:
-    """Image -> its file in a folder of images."""
+    """Return image -> file in a folder of images."""
     return {} if folder is None else files_in(as_folder(folder, "image_folder"), IMAGE_ENDINGS, problems)
 
 
 def _label_map(root: Path | None, homes: Mapping[str, Path]) -> tuple[dict[Color, int], dict[int, str]]:
-    """Colour -> value and value -> class of the label maps of all raters, which agree."""
+    """Return colour -> value and value -> class of the label maps of all raters, which must agree."""
     places = dict.fromkeys([*([] if root is None else [root]), *(home.parent for home in homes.values() if root)])
     files = [file for place in places for file in sorted(place.glob("*.txt"))]
     files += [file for home in homes.values() for file in sorted(home.rglob("*.txt"))]
@@ -299,7 +304,7 @@ def _label_map(root: Path | None, homes: Mapping[str, Path]) -> tuple[dict[Color
 
 
 def _by_label_map(file: Path, values: Mapping[Color, int], classes: Mapping[int, str]) -> NDArray[Any]:
-    """(H, W) values of the colours of a mask."""
+    """Return the (H, W) values of a mask's colours."""
     with open_image(file) as opened:
         if "A" in opened.getbands() and opened.getchannel("A").getextrema() != (255, 255):
             raise InputError(f"{file}: expected a mask without transparent pixels, got some")
@@ -315,7 +320,7 @@ def _by_label_map(file: Path, values: Mapping[Color, int], classes: Mapping[int,
 
 
 def _palette(file: Path, array: NDArray[Any]) -> list[tuple[Color, int]]:
-    """Colours and numbers of the values that a mask with a palette has; none of other masks."""
+    """Return the colours and numbers of the values in a mask with a palette; empty for other masks."""
     with open_image(file) as opened:
         colors = opened.getpalette("RGB") if opened.mode == "P" else None
     used = np.unique(array).tolist() if colors else []
@@ -324,7 +329,7 @@ def _palette(file: Path, array: NDArray[Any]) -> list[tuple[Color, int]]:
 
 
 def read_mask(file: Path, remedy: str = "") -> NDArray[Any]:
-    """(H, W) values of a mask file; of a palette, the numbers of its colours, of grey in three channels one of them."""
+    """Return the (H, W) values of a mask file: palette indices, or one channel if three channels are equal."""
     array: NDArray[Any] = read_image_pixels(file)
     if array.ndim == 3 and array.shape[2] == 3 and (array == array[..., :1]).all():
         return np.asarray(array[..., 0])
@@ -334,7 +339,7 @@ def read_mask(file: Path, remedy: str = "") -> NDArray[Any]:
 
 
 def read_image_pixels(file: Path) -> NDArray[Any]:
-    """(H, W) or (H, W, C) values of an image; of a TIFF of any number of channels, with all their bits."""
+    """Return the (H, W) or (H, W, C) values of an image; a TIFF keeps all channels with their full bit depth."""
     channels = _tiff_channels(file) if file.suffix.lower() in TIFF else None
     if channels is not None:
         return channels
@@ -346,10 +351,10 @@ def read_image_pixels(file: Path) -> NDArray[Any]:
 
 
 def _tiff_channels(file: Path) -> NDArray[Any] | None:
-    """(H, W, C) values of a TIFF that Pillow refuses or would read wrongly; None of all others.
+    """Return the (H, W, C) values of a TIFF that Pillow cannot read correctly; None for other files.
 
-    Pillow keeps 8 of 16 bits of a pixel of several channels, mixes up channels stored one after the other, and knows no
-    more than red, green, blue and a fourth.
+    For several channels, Pillow keeps 8 of 16 bits, confuses channels that are stored separately, and supports at most
+    four.
     """
     import tifffile  # comes with scikit-image; slow to import, and needed here only
 
@@ -365,6 +370,6 @@ def _tiff_channels(file: Path) -> NDArray[Any] | None:
     except InputError:
         raise
     except (OSError, tifffile.TiffFileError):
-        return None  # Pillow says what is wrong with it
+        return None  # Pillow raises a specific error
     except (RuntimeError, *BROKEN) as error:  # a compression that tifffile has no codec for
         raise InputError(f"{file}: expected a readable image, got {reason(error)}") from error

@@ -1,7 +1,6 @@
-"""MATLAB files of level 5, as far as data sets of labels use them: cells, structures and real arrays.
+"""Reader of MATLAB files of level 5, for the types in data sets of labels: cells, structures and real arrays.
 
-Written here because SciPy's reader ends the process where a damaged file says another number of cells or bytes than
-there are.
+SciPy's reader is not used, as it crashes the process if a damaged file has a wrong number of cells or bytes.
 
 References
 ----------
@@ -22,36 +21,36 @@ from numpy.typing import NDArray
 from kalos_core.limits import check_unpacked, most_unpacked
 
 HEADER = 128
-"""Bytes before the first element; the last two say the order of bytes."""
+"""Number of bytes before the first element; the last two indicate the byte order."""
 
 MATRIX, COMPRESSED = 14, 15
 CELL, STRUCTURE = 1, 2
 NUMBERS = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
-"""Class of an array -> what it holds."""
+"""Class of an array -> data type of its values."""
 
 STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
-"""Type of an element -> as what its values are stored, which may be smaller than what the array holds."""
+"""Type of an element -> data type in which its values are stored, which may be smaller than that of the array."""
 
 DEEPEST = 10
-"""Levels of cells and structures within each other."""
+"""Maximum depth of nested cells and structures."""
 
 
 def read_variable(data: bytes, name: str, where: str) -> Any:
-    """One variable of a MATLAB file; None if it is not there or of a kind that is not read.
+    """Return one variable of a MATLAB file; None if it does not exist or its type is not supported.
 
-    A real array is an array of its shape, a cell array the list of its entries, and a structure the list of its
-    elements, each a dictionary of its fields; both in MATLAB's order, the first index fastest.
+    A real array is returned as an array of its shape, a cell array as the list of its entries, and a structure as the
+    list of its elements, each a dictionary of fields. Both lists are in MATLAB's order, with the first index fastest.
 
     Raises
     ------
     InputError
-        If it unpacks to more than `KALOS_MOST_UNPACKED`; `where` is for the message.
+        If it unpacks to more than `KALOS_MOST_UNPACKED`; `where` names the file in the message.
     ValueError
         If the file is not of level 5, or damaged.
     """
     order = {b"IM": "<", b"MI": ">"}.get(data[126:HEADER])
     if order is None or data.startswith(b"MATLAB 7.3"):
-        raise ValueError("a file that is none of MATLAB, level 5 (versions 5 to 7.2)")
+        raise ValueError("a file that is not MATLAB level 5 (versions 5 to 7.2)")
     for kind, content in _elements(memoryview(data)[HEADER:], order):
         if kind == COMPRESSED:
             kind, content = next(_elements(_unpacked(content, where), order), (0, content))
@@ -72,25 +71,25 @@ def _unpacked(content: memoryview, where: str) -> memoryview:
 
 
 def _elements(content: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
-    """Type and bytes of one element after the other."""
+    """Yield type and bytes of each element."""
     at = 0
     while at < len(content):
         if len(content) - at < 8:
             raise ValueError("a file that ends within an element")
         kind, size = struct.unpack_from(f"{order}II", content, at)
-        short = kind >> 16  # up to four bytes, which stand where the size would
+        short = kind >> 16  # number of bytes, up to four, stored in place of the size
         start, end = (at + 4, at + 4 + short) if short else (at + 8, at + 8 + size)
         if short > 4 or end > len(content):
-            raise ValueError("an element that is longer than what holds it")
+            raise ValueError("an element that is longer than its container")
         yield kind & 0xFFFF, content[start:end]
         at = end if kind == COMPRESSED else at + -(-(end - at) // 8) * 8
 
 
 def _variable(content: memoryview, order: str, wanted: str | None, depth: int) -> tuple[str, Any]:
-    """Name and value of an array; of another than the wanted one the name only."""
+    """Return name and value of an array; the value is None if another array is wanted."""
     if depth > DEEPEST:
         raise ValueError(f"more than {DEEPEST} levels of cells and structures")
-    if not len(content):  # an entry that nothing was put into
+    if not len(content):  # an empty entry
         return "", np.empty((0, 0))
     parts = _elements(content, order)
     flags, shape, called = (_numbers(next(parts, (0, b"")), order) for _ in range(3))
@@ -113,12 +112,12 @@ def _variable(content: memoryview, order: str, wanted: str | None, depth: int) -
 def _entry(parts: Iterator[tuple[int, memoryview]], order: str, depth: int) -> Any:
     kind, content = next(parts, (0, memoryview(b"")))
     if kind != MATRIX:
-        raise ValueError("fewer cells or fields than there are said to be")
+        raise ValueError("fewer cells or fields than declared")
     return _variable(content, order, None, depth + 1)[1]
 
 
 def _fields(parts: Iterator[tuple[int, memoryview]], order: str) -> list[str]:
-    """Names of a structure's fields, each stored in so many characters."""
+    """Return the names of a structure's fields, stored with a fixed width."""
     width, names = _numbers(next(parts, (0, b"")), order), next(parts, (0, b""))[1]
     if len(width) != 1 or width[0] < 1:
         raise ValueError("a structure without the length of its fields' names")
@@ -141,5 +140,5 @@ def _array(element: tuple[int, memoryview | bytes], order: str, kind: int, shape
     held = np.dtype(NUMBERS[kind])
     values = _numbers(element, order, "iuf" if held.kind == "f" else "iu")
     if len(values) != size:
-        raise ValueError(f"an array of {size:,} values that holds {len(values):,}")
+        raise ValueError(f"an array of {size:,} values with {len(values):,} stored")
     return values.astype(held).reshape(shape, order="F")

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from kalos_core.errors import as_number
 
 Rings: TypeAlias = list[list[float]]
-"""Of an outline, each x1, y1, x2, y2, ..."""
+"""Rings of an outline, each x1, y1, x2, y2, ..."""
 
 
 UNIT_SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float64)
-"""Corners of a box, in order, as shares of its sides."""
+"""Corners of a box, in order, relative to its sides."""
 
 
 def rings_in(cell: Any) -> Rings:
-    """The outer rings of an outline: text of numbers, JSON, WKT, WKB, or lists.
+    """Return the outer rings of an outline given as text of numbers, JSON, GeoJSON, WKT, WKB, or lists.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def rings_in(cell: Any) -> Rings:
 
 
 def as_list(cell: Any) -> Any:
-    """What JSON or a text of numbers holds; lists as they are."""
+    """Parse JSON or a text of numbers; lists are returned unchanged."""
     if isinstance(cell, np.ndarray):
         return cell.tolist()
     if not isinstance(cell, str):
@@ -69,7 +69,7 @@ def as_list(cell: Any) -> Any:
 
 
 def _flat(value: Any) -> Rings:
-    """Rings of numbers, of pairs, of {"x": ..., "y": ...}, or lists of these."""
+    """Return rings from numbers, pairs, {"x": ..., "y": ...}, or lists of these."""
     entries = [entry.tolist() if isinstance(entry, np.ndarray) else entry for entry in value]
     if not entries:
         return []
@@ -83,12 +83,12 @@ def _flat(value: Any) -> Rings:
 
 
 def interleaved(xs: Any, ys: Any) -> list[float]:
-    """A ring from lists of x and of y."""
+    """Return a ring from lists of x and y."""
     return [float(number) for pair in zip(xs, ys, strict=True) for number in pair]
 
 
 def bounds_of(outlines: Sequence[Rings]) -> NDArray[np.float64]:
-    """(K, 4) x, y, width, height around each outline.
+    """Return (K, 4) x, y, width, height of the bounding box of each outline.
 
     Examples
     --------
@@ -102,19 +102,19 @@ def bounds_of(outlines: Sequence[Rings]) -> NDArray[np.float64]:
     points = np.array(list(chain.from_iterable(flat)), np.float64).reshape(-1, 2)
     first = np.cumsum(length) - length
     least, most = np.minimum.reduceat(points, first), np.maximum.reduceat(points, first)
-    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused with its record
+    with np.errstate(invalid="ignore", over="ignore"):  # values that are not finite are reported later
         return np.concatenate([least, most - least], axis=1)
 
 
 def corners_of(boxes: NDArray[np.float64], degrees: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """(K, 8) corners x1, y1, ..., x4, y4 of boxes (K, 4) x, y, width, height.
+    """Return the (K, 8) corners x1, y1, ..., x4, y4 of boxes (K, 4) x, y, width, height.
 
     Parameters
     ----------
     boxes : (K, 4) float64
         In pixels.
     degrees : (K,) float64, optional
-        By which each is turned about its centre, clockwise as an image shows it.
+        Rotation of each box about its centre, clockwise in image coordinates.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def corners_of(boxes: NDArray[np.float64], degrees: NDArray[np.float64] | None =
     ([[0.0, 0.0, 4.0, 0.0, 4.0, 2.0, 0.0, 2.0]], [[3.0, -1.0, 3.0, 3.0, 1.0, 3.0, 1.0, -1.0]])
     """
     first, sides = boxes[:, None, :2], boxes[:, None, 2:]
-    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused with its record
+    with np.errstate(invalid="ignore", over="ignore"):  # values that are not finite are reported later
         if degrees is None:
             return np.reshape(first + sides * UNIT_SQUARE, (-1, 8))
         cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))

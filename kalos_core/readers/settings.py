@@ -1,4 +1,4 @@
-"""Options that readers of objects share, each declared once; a format with more of them extends these settings."""
+"""Options shared by the readers of objects; formats with further options extend these settings."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ from kalos_core.readers.vocabulary import Aliases
 P = ParamSpec("P")
 Read = TypeVar("Read")
 
-CategoryField = Annotated[
-    str | None, Option("Field of the class", "Field of an annotation that holds the class as text.")
-]
+CategoryField = Annotated[str | None, Option("Field of the class", "Field of an annotation with the class as text.")]
 
 RatersAreLocal = Annotated[
     bool,
     Option(
         "Raters are local",
-        "Whether a rater's name means somebody within one image only: rater 1 of one image is not rater 1 of the next.",
+        "Whether a rater's name is only valid within one image: rater 1 of one image is not rater 1 of the next.",
     ),
 ]
 
@@ -32,8 +30,8 @@ RaterFrom = Annotated[
     Literal["file", "task"],
     Option(
         "Raters",
-        "Where the names of raters are from.",
-        choices={"file": "each file or folder is of a rater", "task": "each task in a file, by its name, is a rater"},
+        "Source of the names of raters.",
+        choices={"file": "each file or folder is a rater", "task": "each task in a file is a rater, by its name"},
     ),
 ]
 
@@ -54,15 +52,15 @@ class AliasSettings(ReaderSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class FolderSettings(AliasSettings):
-    """Options of readers of one folder a rater and one file an image."""
+    """Options of readers of formats with one folder per rater and one file per image."""
 
     assigned: AssignedFiles = "files"
 
 
 def reading(function: Callable[P, Read]) -> Callable[P, Read]:
-    """Let a function read a file without Python's search for cycles, which takes as long as the reading itself.
+    """Decorate a reader to run without Python's cyclic garbage collection, which would double its time.
 
-    Parsed files are very many small lists and dictionaries, none of which holds itself.
+    Parsed files consist of many small lists and dictionaries without reference cycles.
 
     Examples
     --------

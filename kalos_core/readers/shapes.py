@@ -1,4 +1,4 @@
-"""What the exports of annotation tools have in common in how they write shapes."""
+"""Parsing of shapes that is common to the exports of annotation tools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kalos_core.shapes.masks import count_pixels
 
 
 class UnusableError(Exception):
-    """What was expected of an annotation, and what was given; caught where the record's name is known.
+    """Invalid annotation: the expected and the actual value; caught where the record's name is known.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def numbers_in(record: Mapping[str, Any] | Element, *names: str) -> list[float]:
     Raises
     ------
     UnusableError
-        If a field holds no number.
+        If a field is not a number.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def numbers_in(record: Mapping[str, Any] | Element, *names: str) -> list[float]:
 
 
 def angle_in(record: Mapping[str, Any] | Element, name: str = "rotation") -> float:
-    """The angle in a field of a record; 0 without it."""
+    """Return the angle in a field of a record; 0 without it."""
     return 0.0 if record.get(name) in (None, "") else numbers_in(record, name)[0]
 
 
@@ -75,15 +75,15 @@ def points_in(given: Any, expected: str = "points [[x, y], ...]") -> list[list[f
 def box_or_polygon(
     box: Sequence[float], degrees: float = 0.0, pivot: tuple[float, float] | None = None
 ) -> dict[str, Any]:
-    """Return the shape of a box x, y, width, height: a polygon where it is turned.
+    """Return the shape of a box x, y, width, height: a polygon if it is rotated.
 
     Parameters
     ----------
     box : sequence of float
     degrees : float
-        Clockwise as an image shows it.
+        Rotation, clockwise in image coordinates.
     pivot : (x, y), optional
-        The point about which it is turned; its centre unless given.
+        Centre of rotation; by default the centre of the box.
 
     Examples
     --------
@@ -99,18 +99,18 @@ def box_or_polygon(
 
 
 def turned(box: Sequence[float], degrees: float, pivot: tuple[float, float]) -> list[list[float]]:
-    """Return the corners of a box x, y, width, height that is turned about a point, clockwise as an image shows it."""
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused with all other shapes
+    """Return the corners of a box x, y, width, height rotated about a point, clockwise in image coordinates."""
+    with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are reported later
         return _turned(np.array(rectangle(box)) - pivot, degrees, pivot)
 
 
 def mask_at(pixels: NDArray[np.bool_], left: float, top: float, size: tuple[float, float]) -> dict[str, Any]:
-    """Return the mask of an image of which only a part (height, width) is given, with its first corner.
+    """Return the mask of a whole image from a part (height, width) and the position of its top left corner.
 
     Raises
     ------
     UnusableError
-        If the size of the image is not known in whole pixels or the part is not inside of it.
+        If the size of the image is not known in whole pixels, or the part is not inside the image.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def mask_at(pixels: NDArray[np.bool_], left: float, top: float, size: tuple[floa
     [2, 1, 1]
     """
     width, height = size
-    if not (width.is_integer() and height.is_integer() and width * height <= limit("KALOS_MOST_PIXELS")):  # NaN is not
+    if not (width.is_integer() and height.is_integer() and width * height <= limit("KALOS_MOST_PIXELS")):  # or NaN
         raise UnusableError("a width and height of the image in whole pixels", f"{width:g} x {height:g}")
     bottom, right = top + pixels.shape[0], left + pixels.shape[1]
     if not (left >= 0 and right <= width and top >= 0 and bottom <= height and left % 1 == top % 1 == 0):
@@ -130,7 +130,7 @@ def mask_at(pixels: NDArray[np.bool_], left: float, top: float, size: tuple[floa
 
 
 def run_lengths(pixels: NDArray[np.bool_]) -> dict[str, Any]:
-    """A mask (height, width) as COCO writes it, which needs little memory until all annotations are read.
+    """Return COCO run lengths of a mask (height, width), which need little memory until all annotations are read.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def run_lengths(pixels: NDArray[np.bool_]) -> dict[str, Any]:
 
 
 ELLIPSE_CORNERS = 64
-"""Corners of the polygon that stands for an ellipse: its area is 0.16 % smaller than the area of the ellipse."""
+"""Number of corners of the polygon that replaces an ellipse; its area is 0.16 % smaller than that of the ellipse."""
 
 
 def ellipse(x: float, y: float, radius_x: float, radius_y: float, angle: float = 0.0) -> list[list[float]]:
@@ -153,9 +153,9 @@ def ellipse(x: float, y: float, radius_x: float, radius_y: float, angle: float =
     x, y : float
         Centre, in pixels.
     radius_x, radius_y : float
-        Half axes before the turn, in pixels.
+        Semi-axes before rotation, in pixels.
     angle : float
-        Degrees by which the ellipse is turned about its centre, clockwise as an image shows it.
+        Rotation about the centre in degrees, clockwise in image coordinates.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def ellipse(x: float, y: float, radius_x: float, radius_y: float, angle: float =
     if not (radius_x > 0 and radius_y > 0):
         raise UnusableError("two positive radii", f"{radius_x:g} and {radius_y:g}")
     turn = np.arange(ELLIPSE_CORNERS) * (2 * np.pi / ELLIPSE_CORNERS)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused with all other shapes
+    with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are reported later
         points = np.stack([radius_x * np.cos(turn), radius_y * np.sin(turn)], axis=1)
         return _turned(points, angle, (x, y))
 
@@ -189,7 +189,7 @@ def rectangle(box: Sequence[float]) -> list[list[float]]:
 
 
 def _turned(points: NDArray[np.float64], degrees: float, pivot: tuple[float, float]) -> list[list[float]]:
-    """Points relative to a pivot, turned about it clockwise as an image shows it, and put there."""
+    """Rotate points relative to a pivot, clockwise in image coordinates, and translate them to the pivot."""
     cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     found: list[list[float]] = (points @ np.array([[cosine, sine], [-sine, cosine]]) + pivot).tolist()
     return found

@@ -1,4 +1,4 @@
-"""Width and height of the images, where the labels themselves do not say them."""
+"""Width and height of images whose labels do not contain them."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ Sizes = Annotated[
 ]
 
 SizeOf = Callable[[Hashable], tuple[object, object]]
-"""Image -> width and height as they stand in the source; None and None where they are not known."""
+"""Image -> width and height as in the source; None and None if unknown."""
 
 COLUMNS = {
     "image": ("image_id", "image", "file", "file_name", "filename", "name"),
     "width": ("width", "w", "image_width", "dim1"),
     "height": ("height", "h", "image_height", "dim0"),
 }
-"""What a table of sizes says -> names of its column, in small letters: VinDr's dim0 and dim1 are rows and columns."""
+"""Content of a table of sizes -> names of its column, in lower case; VinDr's dim0 and dim1 are rows and columns."""
 
 
 def read_sizes(sizes: Sizes) -> SizeOf:
-    """What is known of the sizes of images.
+    """Return a function that looks up the size of an image.
 
     Parameters
     ----------
     sizes : path or mapping, optional
-        A CSV file, a folder of the images, opened when they are asked for, or a mapping image -> (width, height). The
-        columns of the file are image (or image_id, file, file_name, filename, name), width (w, image_width, dim1) and
-        height (h, image_height, dim0), in pixels. An image is found by its path, with or without folders and ending.
+        A CSV file, a folder of the images, opened on demand, or a mapping image -> (width, height). The columns of the
+        file are image (or image_id, file, file_name, filename, name), width (w, image_width, dim1) and height (h,
+        image_height, dim0), in pixels. An image is found by its path, with or without folders and extension.
 
     Raises
     ------
     InputError
-        If the argument is none of these, a column of the file is missing or could be two, or a line has no numbers.
+        If the argument is none of these, a column of the file is missing or ambiguous, or a line has no numbers.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def read_sizes(sizes: Sizes) -> SizeOf:
 
 
 def _finder(found: Mapping[Hashable, tuple[object, object]]) -> SizeOf:
-    """Sizes by the key, else by the end of the path without the ending, where that says one size only."""
+    """Return a lookup of sizes by key, else by the end of the path without extension if it is unambiguous."""
     paths: dict[str, list[tuple[tuple[str, ...], tuple[object, object]]]] = {}
     for key, size in found.items():
         if isinstance(key, str):
@@ -93,7 +93,7 @@ def _finder(found: Mapping[Hashable, tuple[object, object]]) -> SizeOf:
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """Folders and name of a file, without the ending of an image."""
+    """Return folders and name of a file, without the extension of an image."""
     path = PurePosixPath(name.replace("\\", "/"))
     return (path.with_suffix("") if is_image_name(path.name) else path).parts or (name,)
 
@@ -115,7 +115,7 @@ def _of_table(path: Path) -> dict[Hashable, tuple[object, object]]:
 
 
 def _column(path: Path, what: str, names: Sequence[str]) -> str:
-    """The one column that holds what is asked for."""
+    """Return the only column with the requested content."""
     fits = [name for name in names if name.lower() in COLUMNS[what]]
     if len(fits) == 1:
         return fits[0]

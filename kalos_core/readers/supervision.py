@@ -1,4 +1,4 @@
-"""`Detections` of the package supervision, which need not be there: whatever has its fields is read."""
+"""Reader of supervision's `Detections`; the package need not be installed, as any object with their fields is read."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from kalos_core.readers.shapes import run_lengths
 from kalos_core.readers.sizes import Sizes, read_sizes
 
 CORNERS = "xyxyxyxy"
-"""Field of the data that holds the four corners of oriented boxes."""
+"""Field of the data with the four corners of oriented boxes."""
 
 ONE_CLASS = "object"
-"""The class of detections without one."""
+"""Class of detections without a class."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class SupervisionSettings(AliasSettings):
         Sequence[Hashable] | None,
         Option(
             "Images",
-            "Names of the images of lists, in their order; 0, 1, 2, ... unless given.",
+            "Names of the images of lists, in order; by default 0, 1, 2, ...",
             type="sequence, optional",
         ),
     ] = None
@@ -40,7 +40,7 @@ class SupervisionSettings(AliasSettings):
         Sequence[str] | Mapping[int, str] | None,
         Option(
             "Classes",
-            "Names of the classes by number, for detections without class_name; else the numbers are the names.",
+            "Names of the classes by number, for detections without class_name; by default the numbers.",
             type="sequence or mapping, optional",
         ),
     ] = None
@@ -51,16 +51,17 @@ class SupervisionSettings(AliasSettings):
 def read_supervision(
     detections: Mapping[str, Sequence[Any] | Mapping[Any, Any]], settings: SupervisionSettings
 ) -> Annotations:
-    """Detections of several raters as supervision holds them.
+    """Read supervision's ``Detections`` of several raters.
 
     Parameters
     ----------
     detections : mapping
-        Rater -> a list with one ``Detections`` an image, or a mapping image -> ``Detections``. Empty ones say that the
-        rater saw the image and annotated nothing; None, or an image that is absent, that the rater was not assigned.
+        Rater -> a list with one ``Detections`` per image, or a mapping image -> ``Detections``. Empty ``Detections``
+        mean that the rater saw the image and annotated nothing. None, or a missing image, means that the rater was not
+        assigned.
 
-        Of ``Detections`` these fields are read: ``xyxy`` (n, 4), ``mask`` (n, H, W) or None, ``class_id`` (n,) or None,
-        and of ``data`` ``"class_name"`` (n,) and ``"xyxyxyxy"`` (n, 4, 2), the corners of oriented boxes.
+        These fields of ``Detections`` are read: ``xyxy`` (n, 4), ``mask`` (n, H, W) or None, ``class_id`` (n,) or None,
+        and in ``data``, ``"class_name"`` (n,) and ``"xyxyxyxy"`` (n, 4, 2), the corners of oriented boxes.
 
     Returns
     -------
@@ -69,7 +70,8 @@ def read_supervision(
     Raises
     ------
     InputError
-        If lists are not of one length, what is no ``Detections``, fields of other shapes, or an unusable detection.
+        If lists have different lengths, an entry is not ``Detections``, a field has a wrong shape, or a detection is
+        invalid.
 
     References
     ----------
@@ -146,7 +148,7 @@ def _read(findings: Findings, rater: str, image: Hashable, held: Any, classes: A
 
 
 def _field(held: Any, name: str, record: str, shape: tuple[int | None, ...]) -> NDArray[Any] | None:
-    """A field of detections, None where it is absent; of another shape than expected, an error."""
+    """Return a field of detections, None if it is missing; an unexpected shape is an error."""
     value = held.get(name) if isinstance(held, Mapping) else getattr(held, name, None)
     if value is None:
         return None

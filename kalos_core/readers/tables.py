@@ -1,4 +1,4 @@
-"""Files of tables: the columns of text whose cells are separated by commas, semicolons, tabs or bars."""
+"""Reader of text tables whose cells are separated by commas, semicolons, tabs or vertical bars."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from kalos_core.readers.cells import records, separator_of, without_mark
 from kalos_core.readers.column_names import looks_like_data
 
 LONGEST_CELL = 1 << 27
-"""Characters of a cell: a drawing is one."""
+"""Maximum number of characters in a cell, which may contain all marks of an image."""
 
 MOST_NAMES = 20
-"""Names of columns that a message lists."""
+"""Maximum number of column names listed in a message."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of text. Cells are without spaces around, columns without a name are left out.
+    """A table of text, with stripped cells and without columns that have no name.
 
     Parameters
     ----------
     columns : dict of str to list of str
     lines : sequence of int
-        Number of the line in which each record begins.
+        Line number at which each record begins.
     separator : str
     """
 
@@ -40,18 +40,18 @@ class Table:
     separator: str
 
     def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
-        """Line and cells of each record."""
+        """Yield line number and cells of each record."""
         for line, *cells in zip(self.lines, *self.columns.values(), strict=True):
             yield line, dict(zip(self.columns, cells, strict=True))
 
 
 def read_table(path: Path, what: str, needed: Sequence[str] = ()) -> Table:
-    r"""The table in a file with a header; `what` it should be is for messages.
+    r"""Read the table in a file with a header; `what` describes the file in messages.
 
     Raises
     ------
     InputError
-        If it cannot be read, has a name of a column twice or none of a `needed` column, or a row has more cells.
+        If it cannot be read, a column name occurs twice, a `needed` column is missing, or a row has too many cells.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def read_table(path: Path, what: str, needed: Sequence[str] = ()) -> Table:
 
 
 def check_header(source: str, names: Sequence[Hashable]) -> None:
-    """Refuse names of columns that are not different."""
+    """Raise an error for duplicate names of columns."""
     twice = sorted(str(name) for name, count in Counter(names).items() if count > 1)
     if twice:
         hint = looks_like_data(names)
@@ -84,7 +84,7 @@ def check_header(source: str, names: Sequence[Hashable]) -> None:
 
 
 def _plain(text: str, separator: str) -> tuple[list[str], list[list[str]], Sequence[int]] | None:
-    """The columns of a table without quotation marks, each row of as many cells, taken apart at once."""
+    """Return the columns of a table without quotes whose rows have the same number of cells; None for other tables."""
     text = text.rstrip("\n")
     if any(mark in text for mark in '"\r\0') or text[:1] == "\n":
         return None
@@ -104,7 +104,7 @@ def _plain(text: str, separator: str) -> tuple[list[str], list[list[str]], Seque
 
 
 def _parsed(path: Path, text: str, separator: str) -> tuple[list[str], list[list[str]], Sequence[int]]:
-    """The columns of any table, record by record."""
+    """Return the columns of any table, record by record."""
     before = csv.field_size_limit(LONGEST_CELL)
     header, rows, lines, line = list[str](), list[list[str]](), list[int](), 1
     try:
@@ -119,7 +119,7 @@ def _parsed(path: Path, text: str, separator: str) -> tuple[list[str], list[list
                 raise InputError(f"{path}: line {line}: expected {len(header)} cells, got {len(cells)}")
             rows.append(cells)
             lines.append(line)
-        if text.count('"') % 2:  # one may not be closed
+        if text.count('"') % 2:  # a quote may not be closed
             deque(csv.reader(text.split("\n")[line - 1 :], delimiter=separator, strict=True), 0)
     except csv.Error as error:
         raise InputError(f"{path}: expected CSV, got {error} after line {line}") from error

@@ -1,4 +1,4 @@
-"""VGG Image Annotator (VIA 2): one JSON or CSV file per rater."""
+"""Reader of VGG Image Annotator (VIA 2): one JSON or CSV file per rater."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class ViaSettings(AliasSettings):
 @takes(ViaSettings)
 @reading
 def read_via(exports: Folders, settings: ViaSettings) -> Annotations:
-    """Labels of several raters from projects or annotations (JSON, CSV) of the VGG Image Annotator 2, one file each.
+    """Read labels of several raters from projects or annotations (JSON, CSV) of the VGG Image Annotator 2.
 
     Parameters
     ----------
     exports : path or mapping
-        A folder of JSON or CSV files, the name of a file without its ending being the rater's, or of one folder a
-        rater, or a mapping rater -> file.
-        Images are matched by ``filename``. A rater is assigned to the images that their file lists.
+        A folder of JSON or CSV files, each named after its rater (without extension), or a folder with one folder per
+        rater, or a mapping rater -> file. Images are matched by ``filename``. A rater is assigned to the images that
+        their file lists.
 
     Returns
     -------
@@ -56,8 +56,8 @@ def read_via(exports: Folders, settings: ViaSettings) -> Annotations:
     Raises
     ------
     InputError
-        If a file is not of VIA 2, regions have several attributes and `category_field` is not given, or a region cannot
-        be used.
+        If a file is not of VIA 2, regions have several attributes and `category_field` is not given, or a region is
+        invalid.
 
     References
     ----------
@@ -104,11 +104,11 @@ def read_via(exports: Folders, settings: ViaSettings) -> Annotations:
 
 
 CELLS = ("file_attributes", "region_shape_attributes", "region_attributes")
-"""Columns of VIA's CSV that hold JSON."""
+"""Columns of VIA's CSV that contain JSON."""
 
 
 def _of_table(path: Path) -> list[Record]:
-    """The images of a CSV file, as the JSON has them; an image without regions has one row."""
+    """Read the images of a CSV file in the form of the JSON; an image without regions has one row."""
     images: dict[tuple[str, str], dict[str, Any]] = {}
     table = read_table(path, "CSV file of VIA")
     names = {name.lstrip("#"): name for name in table.columns}
@@ -144,13 +144,13 @@ def _images(path: Path) -> list[Record]:
 
 
 def _regions(image: Record) -> Any:
-    """The regions of an image: a list, or in older files a mapping of their numbers."""
+    """Return the regions of an image: a list, or in older files a mapping by number."""
     regions = image.get("regions")
     return list(regions.values()) if isinstance(regions, Mapping) else regions
 
 
 def _class_attribute(source: str, read: Mapping[str, list[Record]]) -> str:
-    """The one attribute that regions have."""
+    """Return the name of the only attribute of regions."""
     regions = [region for images in read.values() for image in images for region in _regions(image)]
     found = [region.get("region_attributes") for region in regions if isinstance(region, Mapping)]
     names = dict.fromkeys(name for attributes in found if isinstance(attributes, Mapping) for name in attributes)
@@ -184,7 +184,7 @@ def _read_region(findings: Findings, where: str, image: str, rater: str, region:
 
 
 def _answer(value: Any) -> Any:
-    """What a rater chose; of checkboxes the one that is set."""
+    """Return the value that a rater selected; for checkboxes, the only one that is set."""
     chosen = [name for name, is_set in value.items() if is_set is True] if isinstance(value, Mapping) else []
     return chosen[0] if len(chosen) == 1 else value
 
@@ -216,4 +216,4 @@ SHAPES: dict[str, Callable[[Record], dict[str, Any]]] = {
     "circle": _circle,
     "point": lambda shape: {"keypoints": [[*numbers_in(shape, "cx", "cy"), 2]]},
 }
-"""Shapes that can be compared -> the shape's field of a record."""
+"""Name of a shape -> function that reads the shape's field of a record."""

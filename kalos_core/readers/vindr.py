@@ -1,4 +1,4 @@
-"""Tables of boxes as VinDr-CXR has them: one row per rater and box, and a row "No finding" where there is none."""
+"""Reader of VinDr-CXR's tables: one row per rater and box, and a row "No finding" for an image without boxes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from kalos_core.readers.tables import read_table
 CORNERS = ("x_min", "y_min", "x_max", "y_max")
 
 COLUMNS = ("image_id", "rad_id", *CORNERS)
-"""Columns that every such table has."""
+"""Columns of every such table."""
 
 NO_FINDING = "No finding"
 
 NO_FINDINGS = (NO_FINDING, "14")
-"""Name and number of the class whose rows say that a rater annotated nothing."""
+"""Name and number of the class for images in which a rater annotated nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,20 +37,21 @@ class VindrSettings(ReaderSettings):
 @takes(VindrSettings)
 @reading
 def read_vindr(path: str | os.PathLike[str], settings: VindrSettings) -> Annotations:
-    r"""Boxes of several raters from a CSV file in the form of VinDr-CXR.
+    r"""Read boxes of several raters from a CSV file in the format of VinDr-CXR.
 
     Parameters
     ----------
     path : path
-        Columns, in any order, others being ignored: ``image_id``, ``rad_id``, ``class_name`` or ``class_id`` or both,
-        ``x_min``, ``y_min``, ``x_max``, ``y_max`` in pixels. A row of the class "No finding" without coordinates says
-        that its rater looked and annotated nothing. A rater is assigned to the images they have a row of.
+        A file with the columns ``image_id``, ``rad_id``, ``class_name`` or ``class_id`` or both, ``x_min``, ``y_min``,
+        ``x_max``, ``y_max`` in pixels, in any order. Other columns are ignored. A row of the class "No finding" without
+        coordinates means that its rater saw the image and annotated nothing. A rater is assigned to the images for
+        which they have a row.
 
     Returns
     -------
     Annotations
-        Ids are the numbers of the lines. Classes are in the order of ``class_id`` where all have a number, else in that
-        of the file.
+        Ids are line numbers. Classes are in the order of ``class_id`` if all have a number, else in the order of the
+        file.
 
     Warns
     -----
@@ -60,7 +61,7 @@ def read_vindr(path: str | os.PathLike[str], settings: VindrSettings) -> Annotat
     Raises
     ------
     InputError
-        If the file cannot be read or lacks a column; or listing the lines and columns that cannot be used.
+        If the file cannot be read, lacks a column, or has invalid values (all are listed by line and column).
 
     Examples
     --------
@@ -116,13 +117,13 @@ def read_vindr(path: str | os.PathLike[str], settings: VindrSettings) -> Annotat
         if (image, rater) in annotated
     ]
     if both:
-        text = f"{source.name}: raters with boxes and {NO_FINDING!r} in one image, of whom the boxes are kept: "
+        text = f"{source.name}: raters with boxes and {NO_FINDING!r} in one image, whose boxes are kept: "
         warn(text + listed(both))
     return annotations
 
 
 class _Classes:
-    """Class names and numbers, which have to belong together."""
+    """Class names and their numbers, checked for consistency."""
 
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
@@ -141,7 +142,7 @@ class _Classes:
         return name
 
     def order(self) -> list[str]:
-        """Names in the order of their numbers, "No finding" being none of them."""
+        """Return the names in the order of their numbers, without "No finding"."""
         numbers = {name: as_float(number) for name, number in self.number_of.items() if name not in NO_FINDINGS}
         whole = {name: number for name, number in numbers.items() if number is not None}
         return sorted(whole, key=whole.__getitem__) if len(whole) == len(numbers) else []

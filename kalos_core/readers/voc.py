@@ -1,4 +1,4 @@
-"""Pascal VOC: one XML file an image, one folder a rater, as LabelImg and many other tools write them."""
+"""Reader of Pascal VOC, as written by LabelImg and many other tools: one folder per rater, one XML file per image."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from kalos_core.readers.shapes import UnusableError, box_or_polygon, turned
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
 SIDES = (("width", "ncols"), ("height", "nrows"))
-"""Sides of an image: in ``size``, and in the ``imagesize`` of LabelMe 3.0."""
+"""Names of the sides of an image in ``size``, and in the ``imagesize`` of LabelMe 3.0."""
 
 
 @takes(FolderSettings)
 @reading
 def read_voc(folders: Folders, settings: FolderSettings) -> Annotations:
-    """Labels of several raters from Pascal VOC files, ``folder/rater/image.xml``.
+    """Read labels of several raters from Pascal VOC files, ``folder/rater/image.xml``.
 
     Parameters
     ----------
     folders : path or mapping
-        A folder that holds one folder a rater (directly or in ``Annotations``), or names -> folders. XML files are
-        looked for at any depth; a folder ``Annotations`` is no part of the name of an image. Files of one image have
-        one name. One without an object says that its rater saw the image and annotated nothing.
+        A folder with one folder per rater (directly or in ``Annotations``), or rater -> folder. XML files are searched
+        for at any depth; a folder ``Annotations`` is not part of the name of an image. Files of one image have one
+        name. A file without an object means that its rater saw the image and annotated nothing.
 
     Returns
     -------
     Annotations
-        Images are the names of the files without their ending; their files are what ``filename`` says. Boxes are
-        xmin, ymin, xmax, ymax as they are written, although the VOC challenge itself counts pixels from 1 and both
-        corners as inside. An object with a ``polygon`` (x1, y1, x2, y2, ... or ``pt``) has that, too. Turned boxes
+        Images are named after their label files, without extension; their files are those in ``filename``. Boxes are
+        xmin, ymin, xmax, ymax as written, although the VOC challenge itself counts pixels from 1 and both corners as
+        inside. An object with a ``polygon`` (x1, y1, x2, y2, ... or ``pt``) also has a polygon. Rotated boxes
         (``robndbox`` of roLabelImg, an attribute ``rotation`` of CVAT) are polygons. ``pose`` and ``truncated`` are
-        passed over.
+        ignored.
 
     Warns
     -----
@@ -51,7 +51,7 @@ def read_voc(folders: Folders, settings: FolderSettings) -> Annotations:
     Raises
     ------
     InputError
-        If a folder has no XML file, a file is no Pascal VOC, an image has two sizes, or a record cannot be used.
+        If a folder has no XML file, a file is not Pascal VOC, an image has two sizes, or a record is invalid.
 
     References
     ----------
@@ -86,7 +86,7 @@ def _read_file(findings: Findings, file: LabelFile) -> None:
     numbers = [as_float(side) for side in sides]
     if any(number is None and side is not None for number, side in zip(numbers, sides, strict=True)):
         findings.problems.add(record, "numbers as width and height", " x ".join(map(repr, sides)))
-    width, height = numbers if any(numbers) else (None, None)  # some tools write 0 x 0 for what they do not know
+    width, height = numbers if any(numbers) else (None, None)  # some tools write 0 x 0 for an unknown size
     size = findings.size_from(width, height, record)
     findings.add_image(image, record, file=_name(root.findtext("filename"), image), size=size)
     for number, entry in enumerate(root.iterfind("object"), start=1):
@@ -139,7 +139,7 @@ def _shape(entry: Element) -> dict[str, Any]:
 
 
 def _rotation(entry: Element) -> float:
-    """Degrees by which a box is turned about its centre, as CVAT writes it."""
+    """Return the rotation of a box about its centre in degrees, from an attribute of CVAT."""
     for attribute in entry.iterfind("attributes/attribute"):
         if _text(attribute, "name") == "rotation":
             return _number(attribute, "value")

@@ -1,4 +1,4 @@
-"""Reconciling the raters' words: free-text class names of each rater -> one vocabulary."""
+"""Reconciliation of free-text class names of raters to one vocabulary."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from kalos_core.options import Option
 EVERY_RATER = "*"
 
 SECONDS = 2.0
-"""How long one expression may take to match one name; nearly all take a millionth of it."""
+"""Time limit for one regular expression on one name; nearly all take a millionth of it."""
 
 Aliases = Annotated[
     Mapping[str, str | Mapping[str, str]] | None,
     Option(
         "Class names that raters wrote",
         'Written name -> class, for all raters or for one: {"auto": "car", "rater 3": {"/car_[0-9]+/": "car"}}. A name '
-        "between slashes is a regular expression that matches the whole name. Names without an alias stay, and are "
+        "between slashes is a regular expression that must match the whole name. Names without an alias are kept, and "
         "listed in a warning.",
         type="mapping, optional",
     ),
@@ -32,7 +32,7 @@ Aliases = Annotated[
 
 @dataclass
 class Vocabulary:
-    """Aliases ready for use; remembers the names no alias speaks of.
+    """Compiled aliases, with counts of the names that have no alias.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Vocabulary:
 
     @classmethod
     def from_aliases(cls, aliases: Aliases) -> Vocabulary:
-        """Check and compile `aliases`; a wrong expression is an error that shows it."""
+        """Check and compile `aliases`; an invalid regular expression is an error that shows it."""
         made = cls()
         if aliases is None:
             return made
@@ -85,11 +85,11 @@ class Vocabulary:
             self.exact.setdefault(rater, {})[written] = name
 
     def raters(self) -> set[str]:
-        """Raters that have aliases of their own."""
+        """Return the raters that have their own aliases."""
         return (set(self.exact) | set(self.patterns)) - {EVERY_RATER}
 
     def reconcile(self, rater: str, written: str) -> str:
-        """The class meant by what a rater wrote: their own aliases first, then everybody's, exact before pattern."""
+        """Return the class of a written name, by the rater's aliases, then those for all; exact before patterns."""
         if not all(isinstance(name, str) for name in (rater, written)):
             raise InputError(f"written: expected names, got {repr_of(written)} of {repr_of(rater)}")
         for owner in (rater, EVERY_RATER):
@@ -101,7 +101,7 @@ class Vocabulary:
                 except TimeoutError:
                     raise InputError(
                         f"aliases: expected an expression that matches within {SECONDS:g} s, got /{pattern.pattern}/ "
-                        f"on {written!r}: repetitions within repetitions, such as (a+)+, are what takes so long"
+                        f"on {written!r}: avoid nested repetitions, such as (a+)+, which are slow"
                     ) from None
                 if found:
                     return name
@@ -110,12 +110,12 @@ class Vocabulary:
         return written
 
     def describe_unmapped(self) -> str:
-        """The names without an alias, for a message: how many, which, and how often who wrote them."""
+        """Describe the names without an alias for a message: number, names, and counts by rater."""
         entries = [f"{name!r} ({count} by {rater})" for (rater, name), count in sorted(self.unmapped.items())]
         without = number_of(
             len(entries),
-            "written name has no alias and stays a class of its own",
-            "written names have no alias and stay classes of their own",
+            "written name has no alias and is kept as a separate class",
+            "written names have no alias and are kept as separate classes",
         )
         return f"{without}: {listed(entries, 20)}"
 
@@ -123,7 +123,7 @@ class Vocabulary:
 def reconcile_all(
     vocabulary: Vocabulary, raters: Sequence[Any], written: Sequence[Any], known: Iterable[str], source: str
 ) -> list[Any]:
-    """Reconciled class names of all annotations; what is no name stays as it is."""
+    """Return reconciled class names of all annotations; entries that are not names stay unchanged."""
     strangers = vocabulary.raters() - set(known)
     if strangers:
         raise InputError(f"aliases: expected raters of {source}, got {listed(sorted(strangers))}")

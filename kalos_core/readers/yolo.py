@@ -1,4 +1,4 @@
-"""YOLO: one text file an image, a line an object in fractions of the image, one folder a rater."""
+"""Reader of YOLO: one folder per rater, one text file per image, one line with relative coordinates per object."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ from kalos_core.readers.shapes import UnusableError, box_or_polygon
 from kalos_core.readers.sizes import SizeOf, Sizes, read_sizes
 
 NAMES = ("classes.txt", "obj.names", "_darknet.labels", "data.yaml", "data.yml", "dataset.yaml", "dataset.yml")
-"""Files that name the classes, in small letters. So does any other YAML file with `names`, and any `*.names`."""
+"""Files with class names, in lower case; any other YAML file with `names`, and any `*.names`, is also used."""
 
 OTHER_FILES = (*NAMES, "train.txt", "valid.txt", "val.txt", "test.txt", "readme.txt", "readme.dataset.txt",
                "readme.roboflow.txt", "notes.txt")  # fmt: skip
-"""Text files that are of no image."""
+"""Text files that do not belong to an image."""
 
 YAML = (".yaml", ".yml")
 
 KEY = re.compile(rb"^[\x27\x22]?names[\x27\x22]?\s*:", re.MULTILINE)
-"""What a YAML file that names classes has in a line of its own."""
+"""Start of a line that a YAML file with class names contains."""
 
 Classes = Mapping[int, str]
 
 
 @dataclass(frozen=True)
 class _Names:
-    """Classes by number, and (joints, 2 or 3) where objects have keypoints; `place` is the file."""
+    """Classes by number, and (joints, 2 or 3) if objects have keypoints; `place` is the file."""
 
     classes: Classes
     joints: tuple[int, int] | None = None
@@ -63,10 +63,10 @@ class YoloSettings(AliasSettings):
         AssignedFiles | None,
         Option(
             "Assigned raters",
-            "Who was assigned to an image: those who have a file of it, every rater, or those whom a mapping image -> "
-            "raters lists. By default those who have a file, where at least one file is empty (saw the image and "
-            "annotated nothing); else every rater, with a warning, as YOLO needs no file for an image without an "
-            "object.",
+            "Who was assigned to an image: the raters with a file for it, every rater, or those in a mapping image -> "
+            "raters. By default the raters with a file, if at least one file is empty (the rater saw the image and "
+            "annotated nothing); otherwise every rater, with a warning, as YOLO needs no file for an image without "
+            "objects.",
             type='"files", "all" or mapping, optional',
         ),
     ] = None
@@ -75,9 +75,9 @@ class YoloSettings(AliasSettings):
         Option(
             "Classes",
             "Names of the classes by number: a classes.txt, obj.names or data.yaml, or the names themselves. By "
-            "default such files are looked for in the folder and in the folder of each rater; those of any rater serve "
-            'all, and files that differ are refused. With "own", each rater\'s files name the classes of that rater '
-            "only. Without any names the numbers are the names.",
+            "default such files are searched for in the folder and in the folder of each rater; they apply to all "
+            'raters, and files that differ are an error. With "own", each rater\'s files apply to that rater only. '
+            "Without any names, the numbers are the names.",
             type='path, sequence, mapping or "own", optional',
             flag="class_names",
         ),
@@ -87,11 +87,11 @@ class YoloSettings(AliasSettings):
         Literal["confidence", "degrees", "radians"] | None,
         Option(
             "Sixth number",
-            "Meaning of a sixth number in a line. By default a confidence, if all of them are from 0 to 1; others are "
-            "refused.",
+            "Meaning of a sixth number in a line. By default a confidence, if all of them are from 0 to 1; otherwise "
+            "an error.",
             choices={
-                "confidence": "how sure a model is of its prediction",
-                "degrees": "the angle by which the box is turned about its centre, clockwise",
+                "confidence": "confidence of a model's prediction",
+                "degrees": "clockwise rotation of the box about its centre, in degrees",
                 "radians": "the same in radians",
             },
         ),
@@ -100,7 +100,7 @@ class YoloSettings(AliasSettings):
 
 @dataclass
 class _Sixths:
-    """Lines with a sixth number: how many, and the first whose number can be no confidence."""
+    """Count of lines with a sixth number, and the first one that cannot be a confidence."""
 
     meaning: Literal["confidence", "degrees", "radians"] | None
     count: int = 0
@@ -115,35 +115,35 @@ class _Sixths:
 @takes(YoloSettings)
 @reading
 def read_yolo(folders: Folders, settings: YoloSettings) -> Annotations:
-    """Labels of several raters from YOLO text files, ``folder/rater/image.txt``.
+    """Read labels of several raters from YOLO text files, ``folder/rater/image.txt``.
 
     Parameters
     ----------
     folders : path or mapping
-        A folder that holds one folder a rater (directly or in ``labels``), or names -> folders. Text files are looked
-        for at any depth; a folder ``labels`` or ``obj_train_data`` is no part of the name of an image. Files of one
-        image have one name.
+        A folder with one folder per rater (directly or in ``labels``), or rater -> folder. Text files are searched for
+        at any depth; a folder ``labels`` or ``obj_train_data`` is not part of the name of an image. Files of one image
+        have one name.
 
-        A line is a class number and a box (x and y of its centre, width, height), or a class number and the points of
-        a polygon (x1, y1, x2, y2, ...; of oriented boxes the four corners), all as fractions of the image. Where a
-        YAML file says ``kpt_shape``, keypoints follow the box. A confidence at the end of a line is passed over.
-        Unless `sizes` are given, the images are looked for in the folder, at any depth.
+        A line contains a class number and either a box (x and y of its centre, width, height), or the points of a
+        polygon (x1, y1, x2, y2, ...; for oriented boxes the four corners). Coordinates are relative to the image. If a
+        YAML file has ``kpt_shape``, keypoints follow the box. A confidence at the end of a line is ignored. Unless
+        `sizes` are given, the images are searched for in the folder, at any depth.
 
     Returns
     -------
     Annotations
-        Boxes, polygons, keypoints in pixels. Where there are polygons, boxes have their rectangle as polygon, too.
+        Boxes, polygons, and keypoints in pixels. If all polygons have four corners, boxes become polygons, too.
 
     Warns
     -----
     KalosWarning
-        If nothing says who was assigned and an image has annotations of some raters only.
+        If it is unknown who was assigned and an image has annotations of only some raters.
 
     Raises
     ------
     InputError
-        If a folder has no text file, the size of an image is not known, two files name the classes differently, a class
-        number has no name, sixth numbers may be angles, or a line cannot be used.
+        If a folder has no text file, the size of an image is unknown, two files name the classes differently, a class
+        number has no name, sixth numbers may be angles, or a line is invalid.
 
     References
     ----------
@@ -179,7 +179,7 @@ def read_yolo(folders: Folders, settings: YoloSettings) -> Annotations:
 
 
 def _lists_images(path: Path) -> bool:
-    """Whether a text file has the paths of images, as the lists of CVAT and Darknet do."""
+    """Check whether a text file is a list of image paths, as written by CVAT and Darknet."""
     with open_file(path, "YOLO file") as file:
         return is_image_name(file.readline(LONGEST_PATH).decode("utf-8", "replace").strip())
 
@@ -188,7 +188,7 @@ LONGEST_PATH = 4096
 
 
 def _sizes_of(sizes: Sizes, root: Path | None, homes: Sequence[Path]) -> SizeOf:
-    """The sizes that were given, else those of the images that lie with the labels."""
+    """Return a lookup of the given sizes, or of the sizes of images next to the labels."""
     if sizes is not None:
         given = read_sizes(sizes)
         return lambda image: next(
@@ -210,7 +210,7 @@ def _sizes_of(sizes: Sizes, root: Path | None, homes: Sequence[Path]) -> SizeOf:
 
 
 def _read_file(findings: Findings, file: LabelFile, names: _Names, size_of: SizeOf, sixths: _Sixths) -> bool:
-    """The lines of one file; whether there is none."""
+    """Read the lines of one file; return whether it has none."""
     rater, image, path, record = file
     if image not in findings.files:
         width, height = next(
@@ -237,17 +237,17 @@ def _read_file(findings: Findings, file: LabelFile, names: _Names, size_of: Size
 
 
 def _check_numbers(path: Path, record: str) -> None:
-    """Refuse a file whose first line has no numbers, before its image is asked for."""
+    """Raise an error for a file whose first line has no numbers, before its image size is required."""
     for number, line in enumerate(read_text(path, "YOLO file").splitlines(), start=1):
         if line.strip() and any(as_float(cell) is None for cell in line.split()):
             raise InputError(
                 f"YOLO folders: {record}, line {number}: expected a class number and coordinates, got {line!r}; text "
-                "files of YOLO and DOTA are read, others as a table (a row a box)"
+                "files of YOLO and DOTA are supported; convert others to a table with one row per box"
             )
 
 
 BEYOND = 2
-"""Fraction of an image from which on a coordinate is one in pixels."""
+"""Relative coordinate from which a number is assumed to be in pixels."""
 
 
 def _read_line(
@@ -297,28 +297,28 @@ def _box(values: Sequence[float], width: float, height: float) -> list[float]:
 
 
 def _keypoints(values: Sequence[float], joints: tuple[int, int], width: float, height: float) -> list[list[float]]:
-    """(x, y, v) of each joint; one at 0, 0 of those without v is not labelled."""
+    """Return (x, y, v) of each joint; without v, a joint at 0, 0 is not labelled."""
     count, length = joints
     points = [values[start : start + length] for start in range(0, count * length, length)]
     return [[p[0] * width, p[1] * height, p[2] if length == 3 else float(p[0] != 0 or p[1] != 0) * 2] for p in points]
 
 
 def _check_sixths(sixths: _Sixths, findings: Findings) -> None:
-    """Refuse angles whose unit is not known, and note how many numbers were passed over."""
+    """Raise an error for angles of unknown unit, and record the number of ignored confidences."""
     if sixths.meaning is None and sixths.not_confident is not None:
         where, value = sixths.not_confident
         raise InputError(
             f"{findings.source}: {where}: expected a confidence from 0 to 1 as sixth number, got {value:g}; "
-            'if it is the angle of a turned box, pass sixth="degrees" or sixth="radians"'
+            'if it is the angle of a rotated box, pass sixth="degrees" or sixth="radians"'
         )
     if sixths.count and sixths.meaning is None:
         findings.account.notes.append(
-            f"the last number of {number_of(sixths.count, 'line')} was taken for a confidence and not used"
+            f"the last number of {number_of(sixths.count, 'line')} was read as a confidence and not used"
         )
 
 
 def _names_for(given: Any, homes: Mapping[str, Path], root: Path | None) -> dict[str, _Names]:
-    """Rater -> classes: as given, else of the files in all folders, which agree, or of the files of each rater."""
+    """Return rater -> classes: as given, else from the files in all folders, which must agree, or of each rater."""
     own_only = isinstance(given, str) and given == "own"
     if isinstance(given, (str, os.PathLike)) and not own_only:
         return dict.fromkeys(homes, _read_names(as_path(given, "classes")))
@@ -348,7 +348,7 @@ def _names_classes(path: Path) -> bool:
 
 
 def _agreed(files: Sequence[_Names]) -> _Names:
-    """The classes of all files; a number with two names is an error."""
+    """Merge the classes of all files; a number with two names is an error."""
     made: dict[int, tuple[str, str]] = {}
     joints: dict[tuple[int, int], str] = {}
     for names in files:
@@ -370,7 +370,7 @@ def _agreed(files: Sequence[_Names]) -> _Names:
 
 def _read_names(path: Path) -> _Names:
     text = read_text(path, "file of class names")
-    if path.suffix.lower() not in YAML:  # the class of line 3 is number 2, also after a blank line
+    if path.suffix.lower() not in YAML:  # blank lines count: the class in line 3 has number 2
         named = {number: line.strip() for number, line in enumerate(text.splitlines()) if line.strip()}
         return _Names(named, place=str(path))
     import yaml  # only such files need it
@@ -392,7 +392,7 @@ def _read_names(path: Path) -> _Names:
 
 
 def _checked(names: Any, where: str) -> Classes:
-    """Number -> name."""
+    """Return number -> name, checked."""
     if isinstance(names, Mapping):
         entries = dict(names)
     else:

@@ -1,4 +1,4 @@
-"""Zooniverse: the classification export of a project, one row a volunteer and subject."""
+"""Readers of the classification export of a Zooniverse project, with one row per volunteer and subject."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ COLUMNS = ("user_name", "annotations", "subject_data", "subject_ids")
 """Columns of every classification export that are read."""
 
 FILE_KEYS = ("filename", "file", "image", "image_name", "imagename", "name")
-"""Where a manifest usually has the name of a subject's image, in small letters without a leading #; else `NUMBERED`."""
+"""Usual fields of a manifest with the name of a subject's image, in lower case without a leading #; else `NUMBERED`."""
 
 TOOLS = ("tool_label", "tool", "toolIndex")
-"""What says the class of a shape, the first that is there: the label of the tool, else its number."""
+"""Fields with the class of a shape; the first that exists is used: the label of the tool, else its number."""
 
 NO_SHAPES = ("bezier", "column", "fan", "graph2dRangeX", "temporalPoint", "triangle")
-"""Types of tools whose marks have the fields of a shape, and are another."""
+"""Types of tools whose marks have the fields of another shape."""
 
 FRAME = re.compile(r'"frame":\s*(\d{1,4})\b')
-"""The frame of a mark, counted from 0, in the column annotations."""
+"""Frame of a mark, counted from 0, in the column annotations."""
 
 NUMBERED = re.compile(r"^(?:image|img|file|filename|frame|image_name)_?(\d+)$")
-"""Fields of a subject's metadata with the names of its frames, in small letters without a leading #."""
+"""Fields of a subject's metadata with the names of its frames, in lower case without a leading #."""
 
 Workflow = Annotated[
     int | str | None,
     Option(
         "Workflow",
-        "Id or name of the workflow to read; needed where the export has several.",
+        "Id or name of the workflow to read; required if the export has several.",
         type="int or str, optional",
     ),
 ]
@@ -63,7 +63,7 @@ class ZooniverseSettings(AliasSettings):
         str | None,
         Option(
             "Field of the image",
-            "Field of the subject's metadata that holds the name of its image; by default a usual name, or one with a "
+            "Field of the subject's metadata with the name of its image; by default a common name, or one with a "
             "number (image1).",
         ),
     ] = None
@@ -71,9 +71,9 @@ class ZooniverseSettings(AliasSettings):
         Literal["apart", "shared"],
         Option(
             "Frames",
-            "Subjects of which volunteers marked several frames.",
+            "Handling of subjects in which volunteers marked several frames.",
             choices={
-                "apart": "each frame is an image of its own (5001#2), to all of which the volunteers are assigned",
+                "apart": "each frame is an image (5001#2); the volunteers are assigned to all of them",
                 "shared": "all marks are on one image",
             },
         ),
@@ -83,30 +83,30 @@ class ZooniverseSettings(AliasSettings):
 @takes(ZooniverseSettings)
 @reading
 def read_zooniverse(path: str | os.PathLike[str], settings: ZooniverseSettings) -> Annotations:
-    r"""Shapes that volunteers annotated in a Zooniverse project.
+    r"""Read shapes that volunteers annotated in a Zooniverse project.
 
     Parameters
     ----------
     path : path
-        The classification export (CSV, may end in ``.gz``). Every row is one volunteer's classification of one subject:
-        they are assigned to it, and one without a shape saw nothing. A second classification of a subject by the same
-        volunteer is left out and counted in a warning.
+        The classification export (CSV, optionally ``.gz``). Every row is one volunteer's classification of one subject,
+        to which the volunteer is assigned. A row without a shape means that the volunteer saw nothing. A second
+        classification of a subject by the same volunteer is left out and counted in a warning.
 
     Returns
     -------
     Annotations
-        Images are the subjects' ids, raters the user names (guests are "not-logged-in-..." each), classes the labels of
-        the tools. Rectangles are boxes, rotated ones polygons; polygons and freehand lines (closed) polygons; ellipses
-        and circles polygons of 64 corners; points are keypoints of one joint, lines of two. Combined drawing tasks are
-        read, too; questions, texts, surveys and marks of other tools are left out and counted in `account`. Answers
-        about a mark are attributes ("detail 1"), as text. Sizes are those of the screen's report
-        (``subject_dimensions``), where it is there.
+        Images are the subjects' ids, raters the user names (each guest is "not-logged-in-..."), classes the labels of
+        the tools. Rectangles are boxes, rotated ones polygons; polygons and freehand lines (closed) are polygons;
+        ellipses and circles are polygons of 64 corners; points are keypoints of one joint, lines of two. Combined
+        drawing tasks are read, too. Questions, texts, surveys and marks of other tools are left out and counted in
+        `account`. Answers about a mark are attributes ("detail 1"), as text. Sizes are those that the browser reported
+        (``subject_dimensions``), if available.
 
     Raises
     ------
     InputError
-        If the file cannot be read or is another export, has several workflows and none is chosen, mixes shapes that
-        cannot stand in one table, or a record cannot be used.
+        If the file cannot be read or is a different export, has several workflows and none is selected, mixes shapes
+        that cannot be in one table, or a record is invalid.
 
     References
     ----------
@@ -133,7 +133,7 @@ def read_zooniverse(path: str | os.PathLike[str], settings: ZooniverseSettings) 
     findings, apart = Findings(source.name, settings.on_invalid), settings.frames == "apart"
     counts = _frames(rows) if apart else {}
     if counts:
-        findings.account.note('frames of a subject are images of their own (frames="shared" joins them)')
+        findings.account.note('each frame of a subject is a separate image (frames="shared" joins them)')
     for record, row in rows:
         _read_row(findings, row, record, settings, counts if apart else None)
     return findings.build(aliases=settings.aliases)
@@ -145,7 +145,7 @@ class ZooniverseAnswersSettings(RepeatableSettings):
 
     task: Annotated[
         str | None,
-        Option("Task", "Key of the question or survey, such as T0; needed where volunteers answered several."),
+        Option("Task", "Key of the question or survey, such as T0; required if volunteers answered several."),
     ] = None
     workflow: Workflow = None
 
@@ -153,7 +153,7 @@ class ZooniverseAnswersSettings(RepeatableSettings):
 @takes(ZooniverseAnswersSettings)
 @reading
 def read_zooniverse_answers(path: str | os.PathLike[str], settings: ZooniverseAnswersSettings) -> LabelTable:
-    r"""Answers of volunteers to a question or a survey of a Zooniverse project.
+    r"""Read answers of volunteers to a question or a survey of a Zooniverse project.
 
     Parameters
     ----------
@@ -163,13 +163,14 @@ def read_zooniverse_answers(path: str | os.PathLike[str], settings: ZooniverseAn
     Returns
     -------
     LabelTable
-        Items are the subjects' ids, raters the user names. Of a survey, the choices are read, without their answers.
+        Items are the subjects' ids, raters the user names. In a survey, only the choices are read, not the answers
+        about them.
 
     Raises
     ------
     InputError
-        As `read_zooniverse`; if there is no answer, several questions and none is named, or several choices in one
-        answer though they exclude each other.
+        As raised by `read_zooniverse`; if there is no answer, several questions and no `task`, or several choices in
+        one answer that exclude each other.
 
     Examples
     --------
@@ -214,13 +215,13 @@ def read_zooniverse_answers(path: str | os.PathLike[str], settings: ZooniverseAn
 
 
 def _values(tasks: Iterable[Any], key: str) -> list[Any]:
-    """What was answered in a task."""
+    """Return the answers of a task."""
     of = [entry.get("value") for entry in tasks if isinstance(entry, dict) and str(entry.get("task")) == key]
     return [part for value in of if isinstance(value, list) for part in value]
 
 
 def _answers(tasks: Iterable[Any]) -> Iterator[tuple[str, list[str]]]:
-    """Key of each task that asks a question, and the texts chosen; parts of combined tasks are tasks."""
+    """Yield the key of each question task and the selected texts; parts of combined tasks are tasks."""
     for number, entry in enumerate(tasks):
         if not isinstance(entry, dict) or "markIndex" in entry:
             continue
@@ -235,7 +236,7 @@ def _answers(tasks: Iterable[Any]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _choice(part: object) -> str | None:
-    """The text of an answer or its number, or the choice of an identification in a survey."""
+    """Return the text or number of an answer, or the choice of an identification in a survey."""
     text = part.get("choice") if isinstance(part, dict) else part
     whole = isinstance(text, int) and not isinstance(text, bool)
     return str(text) if whole or isinstance(text, str) else None
@@ -245,7 +246,7 @@ def _choice(part: object) -> str | None:
 
 
 def _chosen(source: Path, workflow: int | str | None) -> list[tuple[str, dict[str, str]]]:
-    """Rows of one workflow, each with the name of its record."""
+    """Return the rows of one workflow, with the names of their records."""
     rows = list(read_table(source, "Zooniverse export", COLUMNS).rows())
     if not rows:
         raise InputError(f"{source}: expected at least one classification, got none")
@@ -266,7 +267,7 @@ def _chosen(source: Path, workflow: int | str | None) -> list[tuple[str, dict[st
 
 
 class _Row(NamedTuple):
-    """The cells of a classification that are read."""
+    """Relevant cells of a classification."""
 
     record: str
     subject: str
@@ -303,7 +304,7 @@ def _parsed(text: str) -> Any:
 
 
 def _frames(rows: Sequence[tuple[str, Mapping[str, str]]]) -> dict[str, int]:
-    """How many frames each subject has; empty where all marks of the export are on the first."""
+    """Return the number of frames of each subject; empty if all marks of the export are on the first frame."""
     found: dict[str, int] = {}
     for _, row in rows:
         subject = row.get("subject_ids", "").strip()
@@ -324,7 +325,7 @@ def _read_row(
     settings: ZooniverseSettings,
     frames: Mapping[str, int] | None,
 ) -> None:
-    """Note one classification; `frames` are those of each subject, None where marks share them."""
+    """Record one classification; `frames` has the number of frames per subject, None if all marks share one image."""
     read = _contents(row, record, findings.problems)
     if read is None:
         return
@@ -356,7 +357,7 @@ def _read_mark(findings: Findings, entry: Mapping[str, Any], place: str, image: 
             raise UnusableError("a tool_label", "nothing" if label is None else repr(label))
         shape = _shape(entry)
         if shape is None:
-            account.left_out[f"marks of the tool {str(label)!r}, which is no shape that is read"] += 1
+            account.left_out[f"marks of the tool {str(label)!r}, which is not supported"] += 1
             return
         if "r" in entry or "rx" in entry:
             account.note(f"ellipses and circles are polygons of {ELLIPSE_CORNERS} corners")
@@ -371,7 +372,7 @@ def _frame(entry: Mapping[str, Any], count: int) -> int:
 
 
 def _details(entry: Mapping[str, Any]) -> dict[str, str] | None:
-    """Answers about a mark, which name neither the question nor the choices."""
+    """Return the answers about a mark, which contain neither the question nor the choices."""
     details = entry.get("details")
     parts = details if isinstance(details, list) else []
     values = [part.get("value") if isinstance(part, dict) else part for part in parts]
@@ -379,7 +380,7 @@ def _details(entry: Mapping[str, Any]) -> dict[str, str] | None:
 
 
 def _drawn(tasks: Iterable[Any], task: str | None, left_out: Counter[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every shape of the drawing tasks, with its place; parts of combined tasks are tasks."""
+    """Yield the record name and the data of every shape in drawing tasks; parts of combined tasks are tasks."""
     for number, entry in enumerate(tasks):
         if not isinstance(entry, dict):
             continue
@@ -398,7 +399,7 @@ def _drawn(tasks: Iterable[Any], task: str | None, left_out: Counter[str]) -> It
 
 
 def _words(value: Any) -> str:
-    """What the account calls the value of a task that draws nothing."""
+    """Return the description of a task without shapes for the account."""
     parts = value if isinstance(value, list) else [value]
     if not all(map(_choice, parts)):
         return "answers to other tasks"
@@ -407,7 +408,7 @@ def _words(value: Any) -> str:
 
 
 def _file(data: Mapping[str, Any], subject: str, field: str | None, frame: int | None) -> str:
-    """The name of the image of a subject, or of one of its frames, from its metadata."""
+    """Return the file name of a subject's image, or of one of its frames, from its metadata."""
     about = data.get(subject, data)
     about = about if isinstance(about, Mapping) else {}
     plain = {str(key).lstrip("#/!").strip().lower().replace(" ", "_"): value for key, value in about.items()}
@@ -421,13 +422,13 @@ def _file(data: Mapping[str, Any], subject: str, field: str | None, frame: int |
 
 
 def _dimensions(metadata: Any) -> list[Any]:
-    """Sizes of the frames, as the volunteer's browser reported them."""
+    """Return the sizes of the frames as reported by the volunteer's browser."""
     found = metadata.get("subject_dimensions") if isinstance(metadata, Mapping) else None
     return found if isinstance(found, list) else []
 
 
 def _size(metadata: Mapping[str, Any], frame: int) -> tuple[float, float] | None:
-    """Width and height of a frame."""
+    """Return width and height of a frame, None if unknown."""
     dimensions = _dimensions(metadata)
     size = dimensions[frame] if frame < len(dimensions) else None
     if not isinstance(size, Mapping):
@@ -437,7 +438,7 @@ def _size(metadata: Mapping[str, Any], frame: int) -> tuple[float, float] | None
 
 
 def _shape(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The shape by the fields that a mark has, as most exports do not name its type; None for a tool that is none."""
+    """Read a shape by the fields of a mark, as most exports lack its type; None for unsupported tools."""
     if entry.get("toolType") in NO_SHAPES or "spread" in entry:  # a fan
         return None
     fields = next((names for names in SHAPES if all(name in entry for name in names)), None)
@@ -469,7 +470,7 @@ def _path(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _ellipse(entry: Mapping[str, Any]) -> dict[str, Any]:
     x, y, rx, ry = numbers_in(entry, "x", "y", "rx", "ry")
-    return {"polygon": [ellipse(x, y, rx, ry, -angle_in(entry, "angle"))]}  # the tool turns counter-clockwise
+    return {"polygon": [ellipse(x, y, rx, ry, -angle_in(entry, "angle"))]}  # the tool rotates counter-clockwise
 
 
 def _circle(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -504,4 +505,4 @@ SHAPES: dict[tuple[str, ...], Shape] = {
     ("x1", "y1", "x2", "y2"): _line,
     ("x", "y"): _point,
 }
-"""Fields of a shape -> its reader, the first that fits is taken."""
+"""Fields of a shape -> its reader; the first match is used."""

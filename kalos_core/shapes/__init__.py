@@ -1,10 +1,10 @@
 """One column type per shape kind: N shapes of N annotations as flat arrays, never an object per annotation.
 
-Every column offers the same few verbs, so that similarities, ties and unions of shapes need not know the kind:
+Every column has the same few methods, so that similarities, ties and unions of shapes do not depend on the kind:
 ``len``, ``take(rows)``, ``absent()``, ``bounds()``, ``outline_bounds()``, ``area()``, ``union(rows)`` and
 ``tie_keys(rows)``.
 
-* the table of kinds: `SHAPE_KINDS`, and `ShapeColumn`, which says the verbs
+* the table of kinds: `SHAPE_KINDS`, and `ShapeColumn`, which defines the methods
 * in images: `Boxes`, `Polygons`, `Masks`, `Keypoints`
 * in scans and scenes: `Volumes`, `Cuboids`
 """

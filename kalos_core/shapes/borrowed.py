@@ -1,4 +1,4 @@
-"""A column of shapes seen through a list of rows: a shape may stand in it often and is never copied."""
+"""A view of a column of shapes through a list of rows: rows may repeat, and no shape is copied."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Borrowed:
     ----------
     column : shape column
     rows : (N,) int
-        Which of its shapes, in the order wanted.
+        Rows of the column, in order; rows may repeat.
 
     Examples
     --------
@@ -36,29 +36,29 @@ class Borrowed:
         return len(self.rows)
 
     def take(self, rows: NDArray[np.intp]) -> ShapeColumn:
-        """The shapes of the given rows, as a column of their own."""
+        """Return the shapes of the given rows as a column."""
         return self.column.take(self.rows[rows])
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where there is no shape."""
+        """Return an (N,) mask of rows without a shape."""
         return self.column.absent()[self.rows]
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) as of the column."""
+        """Return (N, 4) bounds, see `ShapeColumn.bounds`."""
         return self.column.bounds()[self.rows]
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) as of the column."""
+        """Return (N, 4) bounds of the outlines, see `ShapeColumn.outline_bounds`."""
         return self.column.outline_bounds()[self.rows]
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) as of the column."""
+        """Return the (N,) areas in square pixels."""
         return self.column.area()[self.rows]
 
     def union(self, rows: NDArray[np.intp]) -> ShapeColumn:
-        """C shapes, each the union of the m shapes of one line of `rows` (C, m)."""
+        """Return C shapes, each the union of the m shapes of one line of `rows` (C, m)."""
         return self.column.union(self.rows[rows])
 
     def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """As of the column."""
+        """Return the sort keys of the given rows, see `ShapeColumn.tie_keys`."""
         return self.column.tie_keys(self.rows[rows])

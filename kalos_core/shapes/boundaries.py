@@ -1,4 +1,4 @@
-"""Boundaries of masks and polygons, and how far each lies from another."""
+"""Boundaries of masks and polygons, and distances between them."""
 
 from __future__ import annotations
 
@@ -14,31 +14,32 @@ import shapely
 from numpy.typing import NDArray
 
 PIXELS_A_QUERY = 8
-"""A distance transform looks at so many pixels in the time in which a tree finds the nearest of one pixel."""
+"""Number of pixels that a distance transform processes in the time of one query of a k-d tree."""
 
 LEAF = 32
-"""Pixels of a leaf of a tree."""
+"""Number of pixels in a leaf of a k-d tree."""
 
 IN_THREADS = 10_000
-"""Queries from which on a tree answers them in several threads."""
+"""Number of queries above which a k-d tree uses several threads."""
 
 POINTS = 4096
-"""Places at which the outlines of two polygons are looked at, both together."""
+"""Total number of points sampled on the outlines of two polygons."""
 
 SETTLED = 1e-9
-"""Share of the length of two outlines by which the search for the furthest point may miss its distance."""
+"""Tolerance of the directed Hausdorff distance, relative to the total length of both outlines."""
 
 HALVINGS = 60
-"""Of an edge in that search: below the precision of its ends."""
+"""Maximum number of halvings of an edge in the search for that distance, beyond the precision of its ends."""
 
 Spacing = tuple[float, ...]
 """Distance of the centres of neighbouring pixels along each axis."""
 
 
 def border(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(...) the pixels of a mask that have a pixel outside it beside them, along an axis; outside the array is outside.
+    """Return the pixels of a mask that have a neighbour outside it along an axis.
 
-    The same as ``mask ^ scipy.ndimage.binary_erosion(mask)``, in a tenth of the time.
+    Pixels beyond the array count as outside. Equal to ``mask ^ scipy.ndimage.binary_erosion(mask)``, in a tenth of the
+    time.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def border(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def around(masks: Sequence[NDArray[np.bool_]]) -> tuple[slice, ...]:
-    """The smallest part of an array that holds all pixels of several masks.
+    """Return the smallest slices of an array that contain all pixels of several masks.
 
     Examples
     --------
@@ -72,7 +73,7 @@ def around(masks: Sequence[NDArray[np.bool_]]) -> tuple[slice, ...]:
 
 
 def borders(masks: Sequence[NDArray[np.bool_]], ignore: NDArray[np.bool_] | None = None) -> list[NDArray[np.bool_]]:
-    """The `border` of each of several masks of one size, cut to the part that holds them all; without ignored pixels.
+    """Return the `border` of each of several masks of one size, cropped `around` all of them, without ignored pixels.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def borders(masks: Sequence[NDArray[np.bool_]], ignore: NDArray[np.bool_] | None
 
 
 def pixels_on(mask: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """(B, axes) places of the pixels that are on, as `numpy.argwhere`, which is slower.
+    """Return the (B, axes) indices of the pixels that are on, like `numpy.argwhere` but faster.
 
     Examples
     --------
@@ -98,16 +99,18 @@ def pixels_on(mask: NDArray[np.bool_]) -> NDArray[np.intp]:
 def nearest(
     pixels: Sequence[NDArray[np.intp]], target: NDArray[np.intp], size: tuple[int, ...], spacing: Spacing
 ) -> list[NDArray[np.float64]]:
-    """Of the pixels of each boundary, how far the nearest pixel of another one is, from centre to centre.
+    """Return the distance from each pixel of several boundaries to the nearest pixel of a target, centre to centre.
 
-    By a k-d tree of that boundary, or, where there are many to ask, by one distance transform of the whole.
+    Uses a k-d tree of the target or, for many pixels, one distance transform of the array.
 
     Parameters
     ----------
     pixels : sequence of (B, axes) int
+        Indices of the pixels of each boundary.
     target : (T, axes) int
+        Indices of the pixels of the other boundary.
     size : tuple of int
-        Of the array they all lie in.
+        Shape of the array that contains all pixels.
     spacing : tuple of float
 
     Returns
@@ -134,15 +137,15 @@ def nearest(
 
 
 FEW_EDGES = 256
-"""Up to this number of edges, comparing a point with all of them is faster than a tree of them."""
+"""Number of edges up to which comparing a point with all of them is faster than an R-tree."""
 
 COMPARED = 1 << 15
-"""Points times edges that are compared at once, so that what is in between stays in cache."""
+"""Number of points times edges compared at once, so that temporary arrays stay in cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """Closed lines in the plane: the boundary of a polygon. S edges.
+    """S edges of closed lines in the plane: the boundary of a polygon.
 
     Parameters
     ----------
@@ -162,7 +165,7 @@ class Outline:
 
     @classmethod
     def of(cls, rings: Sequence[NDArray[np.float64]], spacing: Spacing = (1.0, 1.0)) -> Outline:
-        """Of rings (V, 2), implicitly closed; edges without length are left out."""
+        """Return the outline of implicitly closed rings (V, 2), without edges of length zero."""
         begin = np.concatenate([np.zeros((0, 2)), *rings]) * spacing
         end = np.concatenate([np.zeros((0, 2)), *(np.roll(ring, -1, axis=0) for ring in rings)]) * spacing
         drawn = (begin != end).any(axis=1)
@@ -170,7 +173,7 @@ class Outline:
 
     @classmethod
     def of_geometry(cls, geometry: Any, spacing: Spacing = (1.0, 1.0)) -> Outline:
-        """Of a shapely polygon, or several: the outer rings and those of holes."""
+        """Return the outline of a shapely polygon or multipolygon: its exteriors and holes."""
         points, ring = shapely.get_coordinates(shapely.get_rings(shapely.get_parts(geometry)), return_index=True)
         ends = np.searchsorted(ring, np.arange(ring[-1] + 2 if len(ring) else 1)).tolist()
         return cls.of([points[begin:end] for begin, end in pairwise(ends)], spacing)
@@ -181,7 +184,7 @@ class Outline:
 
     @property
     def length(self) -> float:
-        """Of all edges."""
+        """Total length of all edges."""
         return float(self._lengths.sum())
 
     @cached_property
@@ -190,7 +193,7 @@ class Outline:
         return shapely.STRtree(edges)
 
     def places(self, count: int) -> NDArray[np.float64]:
-        """(count, 2) the middles of so many parts of equal length."""
+        """Return the (count, 2) midpoints of parts of equal length."""
         along = np.cumsum(self._lengths)
         where = (np.arange(count) + 0.5) / count * along[-1]
         edge = np.minimum(np.searchsorted(along, where), len(along) - 1)
@@ -198,18 +201,18 @@ class Outline:
         return np.asarray(self.begin[edge] + share[:, None] * (self.end - self.begin)[edge])
 
     def distances(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(P,) how far each point is from the outline."""
+        """Return the (P,) distances of points from the outline."""
         return self._nearest(points)[1]
 
     def _nearest(self, points: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """(P,) the nearest edge of each point, and how far it is."""
+        """Return the (P,) nearest edges of points, and their distances."""
         if len(self.begin) <= FEW_EDGES:
             return self._nearest_of_few(points)
         (_, edge), distance = self._tree.query_nearest(shapely.points(points), all_matches=False, return_distance=True)
         return edge, distance
 
     def _nearest_of_few(self, points: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """As `_nearest`, with every edge compared, which takes a fifth of the time of a tree where there are few."""
+        """Compute `_nearest` by comparing every edge; for few edges, in a fifth of the time of an R-tree."""
         step_x, step_y = (self.end - self.begin).T
         squares = np.maximum(self._lengths**2, np.finfo(np.float64).tiny)
         edge, distance = np.empty(len(points), np.intp), np.empty(len(points))
@@ -224,22 +227,22 @@ class Outline:
         return edge, distance
 
     def _to_edge(self, points: NDArray[np.float64], edge: NDArray[np.intp]) -> NDArray[np.float64]:
-        """(P,) how far each point is from an edge of its own."""
+        """Return the (P,) distances of points from one given edge each."""
         along = (self.end - self.begin)[edge]
         from_begin = points - self.begin[edge]
         share = np.clip((from_begin * along).sum(axis=1) / (along**2).sum(axis=1), 0, 1)
         return np.asarray(np.hypot(*(from_begin - share[:, None] * along).T))
 
     def furthest_from(self, other: Outline) -> float:
-        """The largest distance that a point of this outline has from another: the directed Hausdorff distance.
+        """Return the directed Hausdorff distance to another outline: the largest distance of a point of this one.
 
-        The distance from one straight line is convex along another, so that on no part of an edge it is larger than at
-        the worse of both ends. A part on which the nearest edge of the other outline is so bounded below what is found
-        already is done with; others are halved.
+        Along a part of an edge, the distance from a straight segment is convex, so its maximum is at one of the ends.
+        This bounds the distance from the other outline. Parts whose bound is below the largest distance found so far
+        are dropped; the others are halved.
 
         Examples
         --------
-        The middle of the upper side is furthest from the wedge below it, no corner is:
+        The furthest point from the wedge is the middle of the upper side, not a corner:
 
         >>> wedge = Outline.of([np.array([[0.0, 0], [2, -1], [4, 0], [2, -2]])])
         >>> side = Outline.of([np.array([[0.0, 0], [4, 0]])])
@@ -266,14 +269,14 @@ class Outline:
 
 
 def outline_distances(a: Outline, b: Outline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How far `POINTS` places on two outlines, at equal steps, are from the other one.
+    """Return the distances of `POINTS` equally spaced points on two outlines from the other outline.
 
     Returns
     -------
     to_b : (A,) float64
-        Of places on `a`; infinite where `b` has no edge.
+        Distances of points on `a` from `b`; infinite where `b` has no edge.
     to_a : (B,) float64
-        The other way round.
+        Distances of points on `b` from `a`; infinite where `a` has no edge.
 
     Examples
     --------

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 LARGEST = 1e9
-"""Pixels: no image is larger, and far beyond areas would leave the range of numbers."""
+"""Largest coordinate in pixels, larger than any image; areas of much larger boxes would overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +36,9 @@ class Boxes:
 
     @classmethod
     def from_xywh(cls, xywh: ArrayLike) -> Boxes:
-        """Boxes given as x, y, width, height (COCO), (N, 4) in pixels."""
+        """Return boxes from x, y, width, height (COCO), (N, 4) in pixels."""
         values = np.asarray(xywh, dtype=np.float64).reshape(-1, 4)
-        sides = np.empty((4, len(values)))  # as `sides` wants it, so that it need not be held twice
+        sides = np.empty((4, len(values)))  # the memory layout of `sides`, so that it is not copied there
         sides[:2], sides[2:] = values[:, :2].T, (values[:, :2] + values[:, 2:]).T
         return cls(sides.T)
 
@@ -46,29 +46,29 @@ class Boxes:
         return len(self.corners)
 
     def take(self, rows: NDArray[np.intp]) -> Boxes:
-        """The boxes of the given rows."""
+        """Return the boxes of the given rows."""
         return Boxes(self.corners[rows])
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no box."""
+        """Return an (N,) mask of annotations without a box."""
         return np.asarray(np.isnan(self.corners).any(axis=1))
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) the corners themselves."""
+        """Return the (N, 4) corners."""
         return self.corners
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) the corners themselves."""
+        """Return the (N, 4) corners."""
         return self.corners
 
     def xywh(self) -> NDArray[np.float64]:
-        """(N, 4) x, y, width, height in pixels, as COCO and FiftyOne write them."""
-        corners = np.ascontiguousarray(self.corners)  # pycocotools takes the memory of what it is given as it lies
+        """Return (N, 4) x, y, width, height in pixels, the order of COCO and FiftyOne."""
+        corners = np.ascontiguousarray(self.corners)  # pycocotools ignores strides
         return np.concatenate([corners[:, :2], corners[:, 2:] - corners[:, :2]], axis=1)
 
     @cached_property
     def sides(self) -> NDArray[np.float64]:
-        """(4, N) the corners side by side: all x_min, all y_min, all x_max, all y_max."""
+        """(4, N) transposed corners: all x_min, all y_min, all x_max, all y_max."""
         return np.ascontiguousarray(self.corners.T)
 
     @cached_property
@@ -77,23 +77,23 @@ class Boxes:
         return np.asarray((x_max - x_min) * (y_max - y_min))
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) width times height."""
+        """Return the (N,) areas in square pixels."""
         return self._area
 
     def union(self, rows: NDArray[np.intp]) -> Boxes:
-        """(C, m) rows -> C boxes, each the smallest that encloses the m boxes of its line."""
+        """Return C boxes, each the smallest that encloses the m boxes of one line of `rows` (C, m)."""
         chosen = self.corners[rows]
         return Boxes(np.concatenate([chosen[..., :2].min(axis=1), chosen[..., 2:].max(axis=1)], axis=1))
 
     def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """The four corners of each row."""
+        """Return the four corner coordinates of each row."""
         return list(self.corners[rows].T)
 
 
 def find_box_problems(xywh: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.intp], str]]:
-    """Rows of `xywh` (N, 4) that are no box, with what was expected; a row is named once."""
-    finite = np.asarray((np.abs(xywh) <= LARGEST).all(axis=1))  # NaN is not
+    """Yield the rows of `xywh` (N, 4) that are not valid boxes, with the expected form; each row at most once."""
+    finite = np.asarray((np.abs(xywh) <= LARGEST).all(axis=1))  # false for NaN
     yield np.flatnonzero(~finite), f"a box of finite numbers up to {LARGEST:.0e}"
     low, size = np.split(np.where(finite[:, None], xywh, 1.0), 2, axis=1)
-    flat = (low + size <= low).any(axis=1)  # also a side so short that it is lost in rounding
+    flat = (low + size <= low).any(axis=1)  # includes sides so short that rounding removes them
     yield np.flatnonzero(flat), "a box of positive width and height"

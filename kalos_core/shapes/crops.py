@@ -1,4 +1,4 @@
-"""Masks as crops: the pixels within a frame of whole pixels, as formats store a mask beside its box."""
+"""Masks as crops: the pixels within an integer frame, the form in which formats store a mask with its box."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from kalos_core.arrays import expand_runs
 from kalos_core.shapes.masks import Masks
 
 ON_EDGE = 1e-6
-"""Pixels by which the edge of a box may miss that of a pixel and still be meant to lie on it."""
+"""Tolerance in pixels within which the edge of a box counts as aligned with the edge of a pixel."""
 
 
 def crop_frames(corners: NDArray[np.float64], masks: Masks) -> NDArray[np.float64]:
-    """(N, 4) whole pixels a crop of each mask is cut at: its box where that holds it, else the mask's own bounds.
+    """Return (N, 4) integer frames at which to crop each mask.
+
+    The frame is the box if it lies on pixel edges and contains the mask, else the bounds of the mask.
 
     Parameters
     ----------
@@ -29,7 +31,7 @@ def crop_frames(corners: NDArray[np.float64], masks: Masks) -> NDArray[np.float6
     """
     whole, bounds, size = np.rint(corners), masks.bounds(), masks.size
     empty = np.isnan(bounds[:, 0])
-    outside = (whole[:, :2] > bounds[:, :2]) | (whole[:, 2:] < bounds[:, 2:])  # never of an empty mask's NaN
+    outside = (whole[:, :2] > bounds[:, :2]) | (whole[:, 2:] < bounds[:, 2:])  # false for NaN, an empty mask
     inside = (whole[:, :2] >= 0) & (whole[:, 2:] <= size)
     fits = np.asarray(np.hstack([np.abs(whole - corners) <= ON_EDGE, ~outside, inside]).all(axis=1))
     low = np.clip(np.floor(corners[:, :2]), 0, size - 1)
@@ -38,7 +40,7 @@ def crop_frames(corners: NDArray[np.float64], masks: Masks) -> NDArray[np.float6
 
 
 def crops_of(masks: Masks, frames: NDArray[np.intp]) -> list[NDArray[np.bool_]]:
-    """The pixels (height, width) of each mask within its frame, which holds all of it.
+    """Return the pixels (height, width) of each mask within its frame, which must contain the whole mask.
 
     Parameters
     ----------

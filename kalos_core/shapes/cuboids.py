@@ -24,8 +24,9 @@ class Cuboids:
     dimensions : (N, 3) float64
         Size along the cuboid's own x, y and z axis.
     rotation : (N, 3) float64
-        Angles in radians about the x, y and z axis: the cuboid is turned about the scene's z axis first, then y, then
-        x, that is by the matrix Rx Ry Rz. So the App draws it and `fiftyone.utils.utils3d.corners_from_euler` reads it.
+        Angles in radians about the x, y and z axis. The cuboid is rotated about the scene's z axis first, then y, then
+        x: by the matrix Rx Ry Rz. This is the convention of the App and of
+        `fiftyone.utils.utils3d.corners_from_euler`.
 
     Examples
     --------
@@ -40,23 +41,23 @@ class Cuboids:
 
     @classmethod
     def from_rows(cls, rows: ArrayLike) -> Cuboids:
-        """From (N, 9) numbers: location, dimensions, rotation."""
+        """Return cuboids from (N, 9) numbers: location, dimensions, rotation."""
         values = np.asarray(rows, dtype=np.float64).reshape(-1, 9)
         return cls(values[:, :3], values[:, 3:6], values[:, 6:])
 
     def rows(self) -> NDArray[np.float64]:
-        """(N, 9) location, dimensions, rotation."""
+        """Return (N, 9) location, dimensions, rotation."""
         return np.concatenate([self.location, self.dimensions, self.rotation], axis=1)
 
     def __len__(self) -> int:
         return len(self.location)
 
     def take(self, rows: NDArray[np.intp]) -> Cuboids:
-        """The cuboids of the given rows."""
+        """Return the cuboids of the given rows."""
         return Cuboids(self.location[rows], self.dimensions[rows], self.rotation[rows])
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no cuboid."""
+        """Return an (N,) mask of annotations without a cuboid."""
         return np.asarray(np.isnan(self.rows()).any(axis=1))
 
     @cached_property
@@ -66,7 +67,7 @@ class Cuboids:
         return np.asarray(about_x @ about_y @ about_z)
 
     def corners(self) -> NDArray[np.float64]:
-        """(N, 8, 3) corners in the scene."""
+        """Return (N, 8, 3) corners in the scene."""
         own = CORNERS * self.dimensions[:, None, :]
         return self.location[:, None, :] + own @ self.axes.transpose(0, 2, 1)
 
@@ -76,38 +77,38 @@ class Cuboids:
         return np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
 
     def extent(self) -> NDArray[np.float64]:
-        """(N, 6) smallest enclosing box along the scene's axes: x, y, z at its lowest, then at its highest corner."""
+        """Return the (N, 6) smallest boxes along the scene's axes: x, y, z of the lowest and highest corner."""
         return self._extent
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) NaN: a cuboid lies in a scene, not in an image; `extent` says where."""
+        """Return (N, 4) NaN: a cuboid lies in a scene, not in an image; see `extent`."""
         return np.full((len(self), 4), np.nan)
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) NaN, as `bounds`."""
+        """Return (N, 4) NaN, like `bounds`."""
         return self.bounds()
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) the volume: the size of a cuboid."""
+        """Return the (N,) volumes, in place of areas."""
         return self.volume()
 
     def volume(self) -> NDArray[np.float64]:
-        """(N,) product of the dimensions, in cubic units of the scene."""
+        """Return the (N,) volumes in cubic units of the scene."""
         return np.asarray(self.dimensions.prod(axis=1))
 
     def union(self, rows: NDArray[np.intp]) -> Cuboids:
-        """(C, m) rows -> C cuboids along the scene's axes, each the smallest to enclose the m cuboids of its line."""
+        """Return C axis-aligned cuboids, each the smallest that encloses the m cuboids of one line of `rows` (C, m)."""
         low, high = np.split(self.extent()[rows], 2, axis=2)
         low, high = low.min(axis=1), high.max(axis=1)
         return Cuboids((low + high) / 2, high - low, np.zeros_like(low))
 
     def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """The nine numbers of each row."""
+        """Return the nine numbers of each row."""
         return list(self.rows()[rows].T)
 
 
 def _turn(axis: int, angle: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(N, 3, 3) rotations by the angles (N,) about one axis, counterclockwise seen from its positive end."""
+    """Return the (N, 3, 3) rotations by (N,) angles about one axis, counterclockwise seen from its positive end."""
     matrix = np.tile(np.eye(3), (len(angle), 1, 1))
     first, second = (axis + 1) % 3, (axis + 2) % 3
     matrix[:, first, first] = matrix[:, second, second] = np.cos(angle)

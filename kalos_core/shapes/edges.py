@@ -1,4 +1,4 @@
-"""Outlines as edges, and the area that two regions share: exact, many small pairs at a time."""
+"""Outlines as edges, and the exact shared areas of many pairs of small regions."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 from kalos_core.arrays import expand_runs, run_starts, total
 
 BLOCK = 1 << 12
-"""Edges of pairs looked at at a time: few enough for their temporary arrays to stay in the processor's cache."""
+"""Number of edges processed at a time, few enough for the temporary arrays to stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Edges of Q regions, each from left to right; upright ones bound no area and are left out.
+    """Edges of Q regions, each from left to right, without vertical edges, which bound no area.
 
     Parameters
     ----------
     start : (Q + 1,) int
-        Region q has the edges ``start[q]:start[q + 1]``, by their left ends.
+        Region q has the edges ``start[q]:start[q + 1]``, sorted by their left ends.
     left, right : (E,) float64
         x of both ends.
     height : (E,) float64
         y at the left end.
     slope : (E,) float64
     sign : (E,) float64
-        1 for an edge that has the region below it, -1 for one that has it above.
+        1 for an edge with the region below it, -1 for an edge with the region above it.
 
     Examples
     --------
@@ -46,11 +46,11 @@ class Edges:
 
     @classmethod
     def of(cls, regions: NDArray[np.object_]) -> Edges:
-        """Edges of valid polygons and multipolygons (Q,)."""
+        """Return the edges of valid polygons and multipolygons (Q,)."""
         part, region = shapely.get_parts(regions, return_index=True)
         ring, part_of_ring = shapely.get_rings(part, return_index=True)
-        is_outer = np.diff(part_of_ring, prepend=-1) > 0  # the first ring of a part: those that follow are holes
-        is_left = shapely.is_ccw(ring) == is_outer  # whether the region lies to the left of who goes along
+        is_outer = np.diff(part_of_ring, prepend=-1) > 0  # the first ring of a part; the following rings are holes
+        is_left = shapely.is_ccw(ring) == is_outer  # whether the region lies to the left of the direction of the ring
         points, ring_of_point = shapely.get_coordinates(ring, return_index=True)
         x, y = points.T
         first = np.flatnonzero((ring_of_point[1:] == ring_of_point[:-1]) & (x[1:] != x[:-1]))
@@ -71,11 +71,11 @@ class Edges:
         )
 
     def shared_area(self, rows: NDArray[np.intp], other: Edges, other_rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """(P,) area that region `rows[p]` shares with region `other_rows[p]` of another column.
+        """Return the (P,) areas that region `rows[p]` shares with region `other_rows[p]` of another column.
 
-        A point lies in a region if more of its edges with the region below than with the region above pass over the
-        point, namely one. The product of that for two regions, integrated, is a sum over pairs of edges: the area below
-        both, counted by the product of their signs.
+        The signs of a region's edges above a point sum to 1 if the point lies in the region, else to 0. The integral
+        of the product of two such sums is a sum over pairs of edges: the area below both edges, times the product of
+        their signs.
         """
         work = np.diff(self.start)[rows] + np.diff(other.start)[other_rows]
         block = np.cumsum(work) // BLOCK
@@ -90,7 +90,7 @@ class Edges:
         pair, a, b = pair_a[i], a[i], b[j]
         left = np.maximum(self.left[a], other.left[b])
         width = np.minimum(self.right[a], other.right[b]) - left
-        # heights above any one level may be taken, since the signs of a region's edges cancel at every x
+        # heights may be measured from any level, since the signs of a region's edges cancel at every x
         level = self.height[self.start[rows[pair]]]
         height_a = self.height[a] - level + self.slope[a] * (left - self.left[a])
         height_b = other.height[b] - level + other.slope[b] * (left - other.left[b])
@@ -111,12 +111,12 @@ def _above_one_another(
     left_b: NDArray[np.float64],
     right_b: NDArray[np.float64],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Places (in a, in b) of edges of one pair that have an x in common: the later of the two begins within the other.
+    """Return the positions (in a, in b) of edges of one pair whose x ranges overlap.
 
-    Edges come by pair, and within a pair by their left ends. Of outlines with many corners only a few meet an edge.
+    Edges are sorted by pair, then by their left ends. Two ranges overlap if the later one begins within the other.
     """
     levels, rank = np.unique(np.concatenate([left_a, left_b]), return_inverse=True)
-    steps = len(levels) + 1  # the rank of an end that no edge begins after
+    steps = len(levels) + 1  # one more, for right ends beyond all left ends
     begin_a, begin_b = pair_a * steps + rank[: len(left_a)], pair_b * steps + rank[len(left_a) :]
     end_a, end_b = pair_a * steps + np.searchsorted(levels, right_a), pair_b * steps + np.searchsorted(levels, right_b)
     first = np.searchsorted(begin_b, begin_a)

@@ -1,4 +1,4 @@
-"""Columns of shapes end to end, and as flat arrays that can be stored."""
+"""Concatenation of columns of shapes, and their conversion to flat arrays for storage."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ FLAT: dict[str, type[Any]] = {
     "keypoints": Keypoints,
     "cuboid": Cuboids,
 }
-"""Shape kinds whose columns are flat arrays: a field ``..._start`` says where each shape begins in others, the rest
-have a row a shape or a row a part."""
+"""Shape kinds whose columns are flat arrays. Fields ``..._start`` are the offsets of shapes in other fields, which have
+a row per shape or per part."""
 
 
 def join_columns(kind: str, columns: Sequence[ShapeColumn | int]) -> ShapeColumn:
-    """Columns of one kind end to end; a number stands for so many annotations without a shape.
+    """Concatenate columns of one kind; a number n stands for n annotations without a shape.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def join_columns(kind: str, columns: Sequence[ShapeColumn | int]) -> ShapeColumn
 
 
 def _starts(parts: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
-    """Where shapes begin, of several columns whose parts stand one after the other."""
+    """Return the offsets of shapes in the concatenated parts of several columns."""
     offsets = np.cumsum([0, *(part[-1] for part in parts)])
     return np.concatenate([[0], *(part[1:] + offset for part, offset in zip(parts, offsets, strict=False))]).astype(
         np.intp
@@ -65,7 +65,7 @@ def _starts(parts: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
 
 
 def _absent(like: ShapeColumn, count: int) -> ShapeColumn:
-    """So many annotations without a shape, in a column like another."""
+    """Return a column of `count` annotations without a shape, of the type of another column."""
     values = {}
     for field in fields(like):  # type: ignore[arg-type]
         array = getattr(like, field.name)
@@ -79,16 +79,16 @@ def _absent(like: ShapeColumn, count: int) -> ShapeColumn:
 
 
 def _is_of_parts(column: ShapeColumn, name: str) -> bool:
-    """Whether a field has a row a part, not a row a shape."""
+    """Check whether a field has a row per part, not per shape."""
     return (type(column).__name__, name) in {("Polygons", "points"), ("Masks", "first"), ("Masks", "length")}
 
 
 def column_arrays(column: ShapeColumn) -> dict[str, NDArray[Any]]:
-    """The fields of a flat column, as `column_of` reads them."""
+    """Return the fields of a flat column; `column_of` is the inverse."""
     return {field.name: getattr(column, field.name) for field in fields(column)}  # type: ignore[arg-type]
 
 
 def column_of(kind: str, arrays: Mapping[str, NDArray[Any]]) -> ShapeColumn:
-    """The column of a kind that `column_arrays` took apart."""
+    """Return a column of a kind from the fields that `column_arrays` returned."""
     column: ShapeColumn = FLAT[kind](**arrays)
     return column

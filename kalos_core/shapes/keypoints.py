@@ -18,11 +18,11 @@ class Keypoints:
     points : (N, J, 2) float64
         x, y in pixels; NaN where a keypoint is not labelled.
     visible : (N, J) bool
-        Whether a keypoint is labelled: whether its rater said where it is, be it hidden behind something or not.
+        Whether a keypoint is labelled: whether its rater gave its position, occluded or not.
     size : (N, 2) float64
         Width and height of each annotation's image, NaN where unknown.
     present : (N,) bool
-        Whether an annotation has a pose at all; one without a labelled keypoint is a pose.
+        Whether an annotation has a pose at all; a pose may have no labelled keypoint.
 
     Examples
     --------
@@ -41,15 +41,15 @@ class Keypoints:
         return len(self.points)
 
     def take(self, rows: NDArray[np.intp]) -> Keypoints:
-        """The poses of the given rows."""
+        """Return the poses of the given rows."""
         return Keypoints(self.points[rows], self.visible[rows], self.size[rows], self.present[rows])
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no keypoints at all."""
+        """Return an (N,) mask of annotations without keypoints."""
         return ~self.present
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) smallest box around the labelled keypoints; NaN where none is."""
+        """Return the (N, 4) smallest boxes around the labelled keypoints; NaN without any."""
         low = np.where(self.visible[..., None], self.points, np.inf).min(axis=1, initial=np.inf)
         high = np.where(self.visible[..., None], self.points, -np.inf).max(axis=1, initial=-np.inf)
         bounds = np.concatenate([low, high], axis=1)
@@ -57,16 +57,16 @@ class Keypoints:
         return bounds
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) as `bounds`."""
+        """Return the same as `bounds`."""
         return self.bounds()
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) area of the bounds in square pixels; 0 where no keypoint is labelled."""
+        """Return the (N,) areas of the bounds in square pixels; 0 without labelled keypoints."""
         bounds = np.nan_to_num(self.bounds())
         return np.asarray((bounds[:, 2:] - bounds[:, :2]).prod(axis=1))
 
     def union(self, rows: NDArray[np.intp]) -> Keypoints:
-        """(C, m) rows -> C poses: each keypoint the mean of those labelled among the m poses of a line."""
+        """Return C poses, each the mean of the labelled keypoints of the m poses of one line of `rows` (C, m)."""
         visible = self.visible[rows]
         count = visible.sum(axis=1)
         points = np.where(visible[..., None], self.points[rows], 0).sum(axis=1)
@@ -74,6 +74,6 @@ class Keypoints:
         return Keypoints(points, count > 0, self.size[rows[:, 0]], np.asarray(self.present[rows].any(axis=1)))
 
     def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """The coordinates of all keypoints in their order, those not labelled first."""
+        """Return the coordinates of all keypoints in order; keypoints without a label sort first."""
         points = np.where(self.visible[rows, :, None], self.points[rows], -np.inf)
         return list(points.reshape(len(rows), points.shape[1] * 2).T)

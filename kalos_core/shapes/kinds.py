@@ -1,4 +1,4 @@
-"""The table of kinds of shapes, and the verbs that every column of shapes has."""
+"""The table of shape kinds, and the methods that every column of shapes has."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from kalos_core.shapes.volumes import Volumes
 
 
 class ShapeColumn(Protocol):
-    """What every column of shapes can do. N: annotations of the column; M, C: rows chosen."""
+    """Interface of every column of shapes. N: annotations of the column; M, C: selected rows."""
 
     def __len__(self) -> int: ...
 
     def take(self, rows: NDArray[np.intp]) -> ShapeColumn:
-        """The column of the given rows, (M,) -> M shapes."""
+        """Return the column of the given rows, (M,) -> M shapes."""
         ...
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no shape of this kind."""
+        """Return an (N,) mask of annotations without a shape of this kind."""
         ...
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) smallest axis-aligned box: x_min, y_min, x_max, y_max in pixels; NaN for an absent shape."""
+        """Return (N, 4) bounding boxes x_min, y_min, x_max, y_max in pixels; NaN for an absent shape."""
         ...
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds of all that was annotated, also of what encloses nothing; NaN where there is nothing."""
+        """Return (N, 4) bounds of the annotated outlines, even if they enclose nothing; NaN for an absent shape."""
         ...
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) area in square pixels."""
+        """Return the (N,) areas in square pixels."""
         ...
 
     def union(self, rows: NDArray[np.intp]) -> ShapeColumn:
-        """C shapes, each the union of the m shapes of one line of `rows` (C, m)."""
+        """Return C shapes, each the union of the m shapes of one line of `rows` (C, m)."""
         ...
 
     def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """Keys (M,) that order the given shapes by geometry alone, most significant first."""
+        """Return keys (M,) that sort the given shapes by geometry alone, the most significant key first."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Masks of pixels, kept as runs."""
+"""Pixel masks, stored as runs."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from kalos_core.arrays import expand_runs, run_starts, total
 
 @dataclass(frozen=True, eq=False)
 class Masks:
-    """N masks, each on a canvas of its own size, as runs of pixels counted down one column after the other (as COCO).
+    """N masks, each on a canvas of its own size, as runs of pixels in column-major order (as in COCO).
 
-    A canvas is an image's own pixel grid. Runs of a mask are in order and neither overlap nor touch, so that equal
-    masks have equal runs.
+    A canvas is an image's own pixel grid. Runs of a mask are sorted and neither overlap nor touch, so that equal masks
+    have equal runs.
 
     Parameters
     ----------
     size : (N, 2) int
         Width and height of each canvas in pixels; 0, 0 where an annotation has no mask.
     first, length : (S,) uint32
-        First pixel of a run and how many it has. Pixel ``column * height + row`` is that of a column and a row.
+        First pixel of a run and its number of pixels. The number of a pixel is ``column * height + row``.
     run_start : (N + 1,) int
         Annotation n has the runs ``run_start[n]:run_start[n + 1]``; a mask may have none.
 
@@ -48,7 +48,7 @@ class Masks:
 
     @classmethod
     def from_arrays(cls, arrays: Sequence[ArrayLike]) -> Masks:
-        """From N arrays (height, width) of booleans, each the whole canvas."""
+        """Return masks from N boolean arrays (height, width), each the whole canvas."""
         pixels = [np.asarray(array, dtype=np.bool_) for array in arrays]
         size = np.array([canvas.shape[::-1] for canvas in pixels], dtype=np.intp).reshape(-1, 2)
         counts = [count_pixels(canvas) for canvas in pixels]
@@ -57,7 +57,7 @@ class Masks:
 
     @classmethod
     def from_counts(cls, size: NDArray[np.intp], counts: NDArray[np.integer], count_start: NDArray[np.intp]) -> Masks:
-        """From COCO's counts: pixels off, on, off, ... down the columns; those of mask n begin at ``count_start[n]``.
+        """Return masks from COCO's counts: pixels off, on, off, ... down the columns; mask n from ``count_start[n]``.
 
         Examples
         --------
@@ -74,8 +74,8 @@ class Masks:
     def from_spans(
         cls, size: NDArray[np.intp], owner: NDArray[np.intp], start: NDArray[np.intp], stop: NDArray[np.intp]
     ) -> Masks:
-        """From pixels start to stop - 1 of the canvases of `owner`, in any order, overlapping or not."""
-        apart = int(size.prod(axis=1).max(initial=0)) + 1  # runs of two masks never touch
+        """Return masks from spans of pixels, start to stop - 1, of masks `owner`, in any order, overlapping or not."""
+        apart = int(size.prod(axis=1).max(initial=0)) + 1  # so that runs of two masks never touch
         start, stop = start + owner * apart, stop + owner * apart
         order = np.argsort(start[stop > start], kind="stable")
         start, stop = start[stop > start][order], stop[stop > start][order]
@@ -90,7 +90,7 @@ class Masks:
         return len(self.size)
 
     def rle(self, row: int) -> dict[str, Any]:
-        """One mask as COCO writes it: ``{"size": [height, width], "counts": text}``, made by pycocotools.
+        """Return one mask in COCO's RLE, ``{"size": [height, width], "counts": text}``, encoded by pycocotools.
 
         Examples
         --------
@@ -103,28 +103,28 @@ class Masks:
         width, height = self.size[row].tolist()
         edges = np.stack([self.first[runs], self.first[runs] + self.length[runs]], axis=1).ravel()
         counts = np.diff(edges.astype(np.int64), prepend=0, append=width * height)
-        counts = counts[: len(counts) - (counts[-1] == 0)]  # nothing is off after the last run
-        given: Any = {"size": [height, width], "counts": counts.tolist()}  # more than its type hints know
+        counts = counts[: len(counts) - (counts[-1] == 0)]  # drop an empty run at the end
+        given: Any = {"size": [height, width], "counts": counts.tolist()}  # not covered by pycocotools' type hints
         made = mask.frPyObjects(given, height, width)
         return {"size": [height, width], "counts": made["counts"].decode("ascii")}
 
     def take(self, rows: NDArray[np.intp]) -> Masks:
-        """The masks of the given rows."""
+        """Return the masks of the given rows."""
         runs = np.diff(self.run_start)[rows]
         run = expand_runs(self.run_start[rows], runs)[1]
         return Masks(self.size[rows], self.first[run], self.length[run], run_starts(runs))
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no mask; one without a single pixel is a mask."""
+        """Return an (N,) mask of annotations without a mask; an empty mask is not absent."""
         return np.asarray(self.size[:, 1] == 0)
 
     def strips(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], ...]:
-        """The runs of the given rows (M,), cut where a column ends: independent of the size of the canvas.
+        """Return the runs of the given rows (M,), split at the ends of columns, independent of the canvas size.
 
         Returns
         -------
         place, column, top, bottom : (T,) int
-            Position in `rows`, and the column with its first row and the one after its last; in order.
+            Position in `rows`, column, first row and last row + 1; sorted.
         """
         position, run = expand_runs(self.run_start[rows], np.diff(self.run_start)[rows])
         height = self.size[rows, 1][position]
@@ -144,7 +144,7 @@ class Masks:
             height = np.repeat(self.size[:, 1], np.diff(self.run_start))
             last = self.first.astype(np.intp) + self.length - 1
             left, right = self.first // height, last // height
-            whole = right > left  # a run that goes on in the next column reaches both edges of the canvas
+            whole = right > left  # a run that spans several columns reaches the top and bottom edge
             begin = self.run_start[drawn]
             bounds[drawn, 0] = left[begin]
             bounds[drawn, 1] = np.minimum.reduceat(np.where(whole, 0, self.first % height), begin)
@@ -153,11 +153,11 @@ class Masks:
         return bounds
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) edges of the pixels that are on; NaN where none is."""
+        """Return (N, 4) bounds of the pixels that are on; NaN for an empty mask."""
         return self._bounds
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) as `bounds`."""
+        """Return the same as `bounds`."""
         return self._bounds
 
     @cached_property
@@ -165,11 +165,11 @@ class Masks:
         return total(np.repeat(np.arange(len(self)), np.diff(self.run_start)), self.length, len(self))
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) how many pixels are on."""
+        """Return the (N,) numbers of pixels that are on."""
         return self._area
 
     def union(self, rows: NDArray[np.intp]) -> Masks:
-        """(C, m) rows -> C masks of all pixels of the m masks of a line, on the larger canvas where sizes differ."""
+        """Return C masks, each the union of the m masks of one line of `rows` (C, m), on the largest canvas."""
         size = self.size[rows].max(axis=1)
         position, column, top, bottom = self.strips(rows.ravel())
         owner = position // rows.shape[1]
@@ -177,7 +177,7 @@ class Masks:
         return Masks.from_spans(size, owner, start + top, start + bottom)
 
     def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """Bounds and area, and where those are equal the runs themselves."""
+        """Return bounds, area and size, then a rank of the runs themselves."""
         taken = self.take(rows)
         runs = np.stack([taken.first, taken.length], axis=1)
         content = np.empty(len(rows), dtype=object)
@@ -188,7 +188,7 @@ class Masks:
 
 
 def count_pixels(pixels: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """COCO's counts, pixels off, on, off, ... down the columns, of a whole canvas (height, width).
+    """Return COCO's counts of a whole canvas (height, width): pixels off, on, off, ... down the columns.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Polygons of one or several rings, repaired where a ring crosses itself."""
+"""Polygons of one or several rings; rings that cross themselves are repaired."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ POLYGONS_A_THREAD = 256
 class Polygons:
     """N polygons, each of any number of rings; the rings of one annotation are parts, joined by union.
 
-    The rings stay as they were annotated. `geometries`, made once when first needed, holds what they enclose: a ring
-    that crosses or touches itself is repaired (`shapely.make_valid`; a self-touching "keyhole" becomes a hole) and
-    only its polygonal parts count. A ring without area encloses nothing.
+    The rings are kept as annotated. `geometries`, computed on first use, holds the regions they enclose: a ring that
+    crosses or touches itself is repaired (`shapely.make_valid`; a self-touching "keyhole" becomes a hole), and only its
+    polygonal parts count. A ring without area encloses nothing.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Polygons:
     ring_start : (G + 1,) int
         Ring g has the vertices ``ring_start[g]:ring_start[g + 1]``.
     part_start : (N + 1,) int
-        Annotation n has the rings ``part_start[n]:part_start[n + 1]``; none means that it has no polygon.
+        Annotation n has the rings ``part_start[n]:part_start[n + 1]``; without rings, it has no polygon.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Polygons:
 
     @classmethod
     def from_rings(cls, rings: Iterable[Sequence[ArrayLike]]) -> Polygons:
-        """From N lists of rings; a ring is x1, y1, x2, y2, ... (COCO) or a list of (x, y)."""
+        """Return polygons from N lists of rings; a ring is x1, y1, x2, y2, ... (COCO) or a list of (x, y)."""
         per_annotation = list(rings)
         flat = [np.asarray(ring, dtype=np.float64).reshape(-1, 2) for parts in per_annotation for ring in parts]
         points = np.concatenate(flat) if flat else np.zeros((0, 2))
@@ -65,32 +65,32 @@ class Polygons:
         return len(self.part_start) - 1
 
     def rings(self, row: int) -> list[NDArray[np.float64]]:
-        """The rings of one annotation as they were annotated, each (V, 2)."""
+        """Return the rings of one annotation as annotated, each (V, 2)."""
         first, last = self.part_start[row], self.part_start[row + 1]
         return [self.points[self.ring_start[g] : self.ring_start[g + 1]] for g in range(first, last)]
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no polygon at all."""
+        """Return an (N,) mask of annotations without a polygon."""
         return np.equal(np.diff(self.part_start), 0)
 
     def take(self, rows: NDArray[np.intp]) -> Polygons:
-        """The polygons of the given rows."""
+        """Return the polygons of the given rows."""
         parts, vertices = np.diff(self.part_start), np.diff(self.ring_start)
         rings = expand_runs(self.part_start[rows], parts[rows])[1]
         points = expand_runs(self.ring_start[rings], vertices[rings])[1]
         taken = Polygons(self.points[points], run_starts(vertices[rings]), run_starts(parts[rows]))
-        if "geometries" in self.__dict__:  # already made for all: not to be made again for some
+        if "geometries" in self.__dict__:  # reuse cached geometries
             taken.__dict__["geometries"] = self.geometries[rows]
         return taken
 
     @cached_property
     def geometries(self) -> NDArray[np.object_]:
-        """(N,) valid shapely geometries; the empty polygon where nothing is enclosed."""
+        """(N,) valid shapely geometries; an empty polygon where nothing is enclosed."""
         return self._built[0]
 
     @cached_property
     def repaired(self) -> int:
-        """How many rings crossed themselves and were repaired."""
+        """Number of rings that crossed themselves and were repaired."""
         return self._built[1]
 
     @cached_property
@@ -105,7 +105,7 @@ class Polygons:
 
     @cached_property
     def hulls(self) -> NDArray[np.object_]:
-        """(N,) convex hulls of what is enclosed."""
+        """(N,) convex hulls of `geometries`."""
         return np.asarray(shapely.convex_hull(self.geometries))
 
     @cached_property
@@ -117,11 +117,11 @@ class Polygons:
         return shapely.area(self.geometries)
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds of what is enclosed; NaN where nothing is."""
+        """Return (N, 4) bounds of `geometries`; NaN where nothing is enclosed."""
         return self._bounds
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds of the vertices as annotated, also of rings that enclose nothing; NaN where there are none."""
+        """Return (N, 4) bounds of the vertices as annotated, even if they enclose nothing; NaN without any."""
         bounds = np.full((len(self), 4), np.nan)
         present = ~self.absent()
         if present.any():
@@ -132,17 +132,17 @@ class Polygons:
         return bounds
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) enclosed area in square pixels, holes subtracted, overlapping parts counted once."""
+        """Return the (N,) enclosed areas in square pixels, holes subtracted, overlapping parts counted once."""
         return self._area
 
     def union(self, rows: NDArray[np.intp]) -> Polygons:
-        """(C, m) rows -> C polygons, each the geometric union of the m polygons of its line."""
+        """Return C polygons, each the geometric union of the m polygons of one line of `rows` (C, m)."""
         joined = np.asarray(shapely.union_all(self.geometries[rows], axis=1))
         return Polygons.from_geometries(joined)
 
     @classmethod
     def from_geometries(cls, geometries: NDArray[np.object_]) -> Polygons:
-        """From N shapely polygons or multipolygons; `rings` gives the outlines, holes are only in `geometries`."""
+        """Return polygons from N shapely (multi)polygons; `rings` has the exteriors, only `geometries` the holes."""
         outlines = [
             [shapely.get_coordinates(shapely.get_exterior_ring(part))[:-1] for part in shapely.get_parts(geometry)]
             for geometry in geometries
@@ -152,7 +152,7 @@ class Polygons:
         return made
 
     def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """Bounds and area, and where those are equal the shape itself in normal form."""
+        """Return bounds and area, then a rank of the normalized geometry."""
         shapes = shapely.to_wkb(shapely.normalize(self.geometries[rows]))
         digest = np.unique(shapes, return_inverse=True)[1] if len(rows) else np.zeros(0, np.intp)
         bounds = np.nan_to_num(self.bounds()[rows], nan=-np.inf)

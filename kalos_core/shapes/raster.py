@@ -1,4 +1,4 @@
-"""From polygons to pixels, and from runs to pixels."""
+"""Conversion of polygons and runs to pixels."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from kalos_core.shapes.polygons import Polygons
 
 
 def rasterise(polygons: Polygons, size: NDArray[np.intp]) -> Masks:
-    """Masks of the pixels whose centres lie in polygons.
+    """Return masks of the pixels whose centres lie in polygons.
 
-    A centre on the boundary belongs to what lies to the right of it or below, so that polygons that tile the plane
-    share no pixel.
+    A centre on a boundary belongs to the polygon on its right or below it, so that polygons that tile the plane share
+    no pixel.
 
     Parameters
     ----------
     polygons : Polygons
-        N polygons; what reaches beyond the canvas is cut off.
+        N polygons; parts beyond the canvas are cut off.
     size : (N, 2) int
         Width and height of each canvas.
 
     Returns
     -------
     Masks
-        N masks; one without a pixel for a polygon that is absent or catches no centre.
+        N masks; empty for a polygon that is absent or contains no pixel centre.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def rasterise(polygons: Polygons, size: NDArray[np.intp]) -> Masks:
     left, right = _cells(edges.left, width[owner]), _cells(edges.right, width[owner])
     edge, column = expand_runs(left, np.maximum(right - left, 0))
     y = edges.height[edge] + edges.slope[edge] * (column + 0.5 - edges.left[edge])
-    # a region is entered and left in turns as one goes down a column
+    # down a column, edges alternately enter and leave the region
     order = np.lexsort((y, column, owner[edge]))
     begin, end = order[::2], order[1::2]
     shape = owner[edge[begin]]
@@ -55,12 +55,12 @@ def rasterise(polygons: Polygons, size: NDArray[np.intp]) -> Masks:
 
 
 def _cells(position: NDArray[np.float64], limit: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The first pixel whose centre is not before a position, from 0 to the number of pixels."""
+    """Return the first pixel whose centre is not before a position, clipped to [0, number of pixels]."""
     return np.clip(np.ceil(position - 0.5), 0, limit).astype(np.intp)
 
 
 def pixels_of(masks: Masks, row: int) -> NDArray[np.bool_]:
-    """One mask as an array (height, width).
+    """Return one mask as an array (height, width).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What annotated rings enclose, as shapely geometries: repaired where a ring crosses itself, and joined."""
+"""Regions enclosed by annotated rings, as shapely geometries: repaired if a ring crosses itself, and joined."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 
 def enclose(points: NDArray[np.float64], ring_start: NDArray[np.intp]) -> tuple[NDArray[np.object_], int]:
-    """What each ring encloses, and how many of them crossed themselves and were repaired.
+    """Return the region that each ring encloses, and the number of self-crossing rings that were repaired.
 
-    Not for several threads: `shapely.is_valid` keeps warnings from being shown meanwhile, in all of them.
+    Do not call it from several threads: `shapely.is_valid` suppresses the warnings of all threads while it runs.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def enclose(points: NDArray[np.float64], ring_start: NDArray[np.intp]) -> tuple[
     Returns
     -------
     (G,) object, int
-        Valid polygons and multipolygons; of what a repair leaves, only the polygonal parts.
+        Valid polygons and multipolygons; only the polygonal parts of a repaired ring are kept.
 
     Examples
     --------
@@ -39,9 +39,9 @@ def enclose(points: NDArray[np.float64], ring_start: NDArray[np.intp]) -> tuple[
 
 
 def corners(points: NDArray[np.float64], ring_start: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """(V,) False for points at which a ring runs straight on: it encloses the same without them.
+    """Return a (V,) mask that is False at points where a ring continues straight; they do not change the region.
 
-    All points of a ring that would have fewer than four left are kept.
+    If fewer than four points of a ring would be left, all of them are kept.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def corners(points: NDArray[np.float64], ring_start: NDArray[np.intp]) -> NDArra
 
 
 def join_runs(shapes: NDArray[np.object_], run_start: NDArray[np.intp]) -> NDArray[np.object_]:
-    """(M,) unions of M runs of geometries stored back to back; the empty polygon for a run of none.
+    """Return the (M,) unions of M runs of geometries stored back to back; an empty polygon for an empty run.
 
     Examples
     --------
@@ -78,6 +78,6 @@ def join_runs(shapes: NDArray[np.object_], run_start: NDArray[np.intp]) -> NDArr
 
 
 def _polygonal(geometry: shapely.Geometry) -> shapely.Geometry:
-    """The polygonal parts of a repaired geometry; points and lines left by the repair enclose nothing."""
+    """Return the polygonal parts of a repaired geometry, without the points and lines that a repair may leave."""
     parts = shapely.get_parts(shapely.get_parts(geometry))  # a collection may hold multipolygons
     return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])

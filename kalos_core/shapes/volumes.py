@@ -1,4 +1,4 @@
-"""Volumes in scans: stacks of contours, one or several to a slice, some of them holes."""
+"""Volumes in scans: stacks of contours, one or several per slice, some of them holes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from kalos_core.shapes.regions import corners, enclose, join_runs
 from kalos_core.shapes.voxels import Grid, Voxels, fill_polygons
 
 COMMON_GRID: Grid = (128, 128, 128)
-"""Planes, rows and columns into which the paper's code rasterises every scan (KαLOS §14.2)."""
+"""Planes, rows and columns of the grid on which the paper's code rasterises every scan (KαLOS §14.2)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scans:
-    """S scans that volumes lie in.
+    """S scans that contain volumes.
 
     Parameters
     ----------
     position : (T,) float64
-        Where the slices of all scans lie along the third axis, in mm, ascending within a scan.
+        Positions of the slices of all scans along the third axis, in mm, ascending within a scan.
     start : (S + 1,) int
         Scan s has the slices ``start[s]:start[s + 1]``.
     pixel_spacing : (S,) float64
@@ -36,8 +36,8 @@ class Scans:
     size : (S, 2) float64
         Width and height of a slice in pixels, NaN where unknown.
     span : (S, 2) float64
-        Lowest and highest slice that anybody annotated, in mm; NaN where nobody did. It is the third axis of relative
-        coordinates, as in the paper's code, and stays what it was when some annotations are selected.
+        Positions of the lowest and highest annotated slice, in mm; NaN for a scan without annotations. They define the
+        third axis of relative coordinates, as in the paper's code, and do not change when annotations are selected.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Scans:
     def slice_spacing(self) -> NDArray[np.float64]:
         """(S,) median distance of neighbouring slices in mm; NaN for fewer than two.
 
-        From where the slices lie: the slice thickness that a scanner writes down may be another.
+        Computed from slice positions, as the slice thickness recorded by a scanner may differ.
         """
         ranges = zip(self.start[:-1], self.start[1:], strict=True)
         return np.array(
@@ -70,13 +70,13 @@ class Scans:
 
     @cached_property
     def voxel(self) -> NDArray[np.float64]:
-        """(S,) size of a voxel in mm³; 1 where either spacing is unknown, so that volumes are counts of voxels."""
+        """(S,) size of a voxel in mm³; 1 where either spacing is unknown, so that volumes are voxel counts."""
         return np.nan_to_num(self.pixel_spacing**2 * self.slice_spacing, nan=1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Sections:
-    """What volumes enclose in each slice, Q sections of positive area, by annotation and then slice.
+    """Regions that volumes enclose in each slice: Q sections of positive area, sorted by annotation, then slice.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Sections:
 
     @classmethod
     def of(cls, annotation: NDArray[np.intp], slice_: NDArray[np.intp], geometry: NDArray[np.object_]) -> Sections:
-        """Sections of the given regions (Q,), sorted by annotation and slice, without empty ones."""
+        """Return the non-empty sections among the given regions (Q,), which are sorted by annotation and slice."""
         normal = shapely.normalize(geometry)
         area = np.asarray(shapely.area(normal))
         some = area > 0
@@ -107,11 +107,11 @@ class Sections:
 
     @cached_property
     def edges(self) -> Edges:
-        """The edges of every section."""
+        """Edges of every section."""
         return Edges.of(self.geometry)
 
     def take(self, chosen: NDArray[np.intp], annotation: NDArray[np.intp]) -> Sections:
-        """The sections of the given positions, as those of other annotations."""
+        """Return the sections at the given positions, assigned to new annotations."""
         return Sections(annotation, self.slice[chosen], self.geometry[chosen], self.area[chosen], self.bounds[chosen])
 
 
@@ -119,8 +119,8 @@ class Sections:
 class Volumes:
     """N volumes, each a stack of contours.
 
-    In a slice, an annotation holds what its contours enclose, without what its exclusion contours enclose. A contour of
-    fewer than three points encloses nothing. Contours that cross themselves are repaired as in `Polygons`.
+    In a slice, the region of an annotation is enclosed by its contours, minus the regions of its exclusion contours. A
+    contour of fewer than three points encloses nothing. Contours that cross themselves are repaired as in `Polygons`.
 
     Parameters
     ----------
@@ -133,14 +133,14 @@ class Volumes:
     inclusion : (G,) bool
         False where a contour is the edge of a hole.
     annotation_start : (N + 1,) int
-        Annotation n has the contours ``annotation_start[n]:annotation_start[n + 1]``; none means that it has no volume.
+        Annotation n has the contours ``annotation_start[n]:annotation_start[n + 1]``; without any, it has no volume.
     scan : (N,) int
         Scan of each annotation.
     scans : Scans
 
     Examples
     --------
-    A square of 4 x 4 pixels in two slices, with a hole of 2 x 2 in the second; half a millimetre a pixel:
+    A square of 4 x 4 pixels in two slices, with a hole of 2 x 2 in the second, at 0.5 mm per pixel:
 
     >>> square, hole = [[0, 0], [4, 0], [4, 4], [0, 4]], [[1, 1], [3, 1], [3, 3], [1, 3]]
     >>> scans = Scans(np.array([0.0, 2]), np.array([0, 2]), np.array([0.5]), np.full((1, 2), 9.0), np.array([[0.0, 2]]))
@@ -180,18 +180,18 @@ class Volumes:
 
     @cached_property
     def flat(self) -> NDArray[np.bool_]:
-        """(G,) contours of fewer than three points, the first not counted again where it is repeated at the end."""
+        """(G,) True for contours of fewer than three points, not counting a repeated first point at the end."""
         first, last = self.contour_start[:-1], self.contour_start[1:] - 1
         closed = (self.points[first] == self.points[last]).all(axis=1) & (last > first)
         return np.asarray(np.diff(self.contour_start) - closed < 3)
 
     @property
     def flat_contours(self) -> int:
-        """How many contours have fewer than three points and enclose nothing."""
+        """Number of contours that have fewer than three points and so enclose nothing."""
         return int(self.flat.sum())
 
     def take(self, rows: NDArray[np.intp]) -> Volumes:
-        """The volumes of the given rows."""
+        """Return the volumes of the given rows."""
         contours, points = np.diff(self.annotation_start), np.diff(self.contour_start)
         chosen = expand_runs(self.annotation_start[rows], contours[rows])[1]
         taken = Volumes(
@@ -203,23 +203,23 @@ class Volumes:
             self.scan[rows],
             self.scans,
         )
-        if "sections" in self.__dict__:  # already made for all: not to be made again for some
+        if "sections" in self.__dict__:  # reuse cached sections
             annotation, sections = self.sections_of(rows)
             taken.__dict__["sections"] = self.sections.take(sections, annotation)
         return taken
 
     def absent(self) -> NDArray[np.bool_]:
-        """(N,) True where an annotation has no contour at all."""
+        """Return an (N,) mask of annotations without a contour."""
         return np.equal(np.diff(self.annotation_start), 0)
 
     @cached_property
     def sections(self) -> Sections:
-        """What each volume encloses in each slice."""
+        """Regions that each volume encloses in each slice."""
         return self._build()[0]
 
     @cached_property
     def repaired(self) -> int:
-        """How many contours crossed themselves and were repaired."""
+        """Number of contours that crossed themselves and were repaired."""
         return self._build()[1]
 
     def _build(self) -> tuple[Sections, int]:
@@ -239,11 +239,11 @@ class Volumes:
 
     @cached_property
     def section_start(self) -> NDArray[np.intp]:
-        """(N + 1,) annotation n has the sections ``section_start[n]:section_start[n + 1]``."""
+        """(N + 1,) offsets: annotation n has the sections ``section_start[n]:section_start[n + 1]``."""
         return run_starts(np.bincount(self.sections.annotation, minlength=len(self)))
 
     def sections_of(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Sections of the volumes of M rows: which of the rows, and position in `sections`."""
+        """Return the sections of the volumes of M rows: index into `rows`, and position in `sections`."""
         return expand_runs(self.section_start[rows], np.diff(self.section_start)[rows])
 
     @cached_property
@@ -251,11 +251,11 @@ class Volumes:
         return _bounds_of_runs(self.sections.bounds[:, :2], self.sections.bounds[:, 2:], self.section_start)
 
     def bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds in x and y of what is enclosed, over all slices; NaN where nothing is."""
+        """Return (N, 4) bounds in x and y of the enclosed regions of all slices; NaN where nothing is enclosed."""
         return self._bounds
 
     def outline_bounds(self) -> NDArray[np.float64]:
-        """(N, 4) bounds in x and y of all points as annotated; NaN where there are none."""
+        """Return (N, 4) bounds in x and y of all points as annotated; NaN without any."""
         return _bounds_of_runs(self.points, self.points, self.contour_start[self.annotation_start])
 
     @cached_property
@@ -263,15 +263,15 @@ class Volumes:
         return total(self.sections.annotation, self.sections.area, len(self))
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) enclosed areas of all slices together, in square pixels: the volume in voxels."""
+        """Return the (N,) total enclosed areas of all slices in square pixels: the volume in voxels."""
         return self._area
 
     def volume(self) -> NDArray[np.float64]:
-        """(N,) enclosed volume in mm³; in voxels where the scan's pixel or slice spacing is unknown."""
+        """Return the (N,) enclosed volumes in mm³, or in voxels where the scan's pixel or slice spacing is unknown."""
         return self.area() * self.scans.voxel[self.scan]
 
     def union(self, rows: NDArray[np.intp]) -> Volumes:
-        """(C, m) rows of one scan a line -> C volumes, each the union, slice by slice, of the m volumes of its line."""
+        """Return C volumes, each the union per slice of the m volumes of one line of `rows` (C, m), all in one scan."""
         member, section = self.sections_of(rows.reshape(-1))
         slices = int(self.sections.slice.max(initial=0)) + 1
         key = member // max(rows.shape[1], 1) * slices + self.sections.slice[section]
@@ -281,11 +281,11 @@ class Volumes:
 
     @classmethod
     def from_sections(cls, sections: Sections, scan: NDArray[np.intp], scans: Scans) -> Volumes:
-        """From what N volumes enclose; the edges of holes become exclusion contours."""
+        """Return N volumes from their sections; the edges of holes become exclusion contours."""
         part, section = shapely.get_parts(sections.geometry, return_index=True)
         rings, part_of_ring = shapely.get_rings(part, return_index=True)
         section_of_ring = section[part_of_ring]
-        exterior = np.ones(len(rings), np.bool_)  # first of its part, its holes follow
+        exterior = np.ones(len(rings), np.bool_)  # first ring of a part; its holes follow
         exterior[1:] = part_of_ring[1:] != part_of_ring[:-1]
         points, ring_of_point = shapely.get_coordinates(rings, return_index=True)
         made = cls(
@@ -301,7 +301,7 @@ class Volumes:
         return made
 
     def tie_keys(self, rows: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """Bounds and area, and where those are equal the outlines of all slices."""
+        """Return bounds and area, then a rank of the outlines of all slices."""
         section = self.sections_of(rows)[1]
         outlines = shapely.to_wkb(self.sections.geometry[section])
         pieces = [
@@ -314,11 +314,11 @@ class Volumes:
         return [*np.nan_to_num(self.bounds()[rows], nan=-np.inf).T, self.area()[rows], digest]
 
     def voxels(self, grid: Grid = COMMON_GRID) -> Voxels:
-        """The volumes on a grid that spans each scan: relative coordinates, as in the paper's code (KαLOS §14.2).
+        """Rasterise the volumes on a grid that spans each scan, as in the paper's code (KαLOS §14.2).
 
-        x and y are divided by the slice's width and height, z runs over the scan's `span`; each is scaled to the grid
-        and rounded, and a contour fills the cells inside, on its edges and at its points. Holes are filled, and slices
-        that fall into one plane are joined: the paper's code does so.
+        Coordinates are relative: x and y are divided by the slice's width and height, z runs over the scan's `span`.
+        Each is scaled to the grid and rounded. A contour fills the cells inside, on its edges and at its points. As in
+        the paper's code, holes are filled, and slices that fall into one plane are joined.
 
         Raises
         ------
@@ -331,7 +331,7 @@ class Volumes:
 
     @cached_property
     def _voxels(self) -> dict[Grid, Voxels]:
-        """What was made of the volumes for each grid, once."""
+        """Cache of `voxels` by grid."""
         return {}
 
     def _fill(self, grid: Grid) -> Voxels:
@@ -352,7 +352,7 @@ class Volumes:
 
 
 def _join_equal(key: NDArray[np.intp], shapes: NDArray[np.object_]) -> tuple[NDArray[np.intp], NDArray[np.object_]]:
-    """Distinct keys, ascending, and the union of the geometries of each."""
+    """Return the distinct keys, ascending, and the union of the geometries of each key."""
     order = np.argsort(key, kind="stable")
     distinct, count = np.unique(key, return_counts=True)
     return distinct, join_runs(shapes[order], run_starts(count))
@@ -361,7 +361,7 @@ def _join_equal(key: NDArray[np.intp], shapes: NDArray[np.object_]) -> tuple[NDA
 def _bounds_of_runs(
     low: NDArray[np.float64], high: NDArray[np.float64], start: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """(M, 4) bounds of M runs of low and high corners stored back to back; NaN for a run of none."""
+    """Return the (M, 4) bounds of M runs of low and high corners stored back to back; NaN for an empty run."""
     bounds = np.full((len(start) - 1, 4), np.nan)
     filled = np.diff(start) > 0
     if filled.any():

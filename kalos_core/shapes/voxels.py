@@ -1,4 +1,4 @@
-"""Sets of voxels on a common grid: what remains of a volume at the grid's resolution, as sorted cell numbers."""
+"""Sets of voxels on a common grid, as sorted cell numbers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Voxels:
 
     @classmethod
     def of_members(cls, owner: NDArray[np.intp], cell: NDArray[np.intp], sets: int, grid: Grid) -> Voxels:
-        """From (W,) cells and the set each belongs to, in any order and repeated or not."""
+        """Return sets from (W,) cells and the set that each belongs to, in any order, with or without duplicates."""
         key = np.unique(owner * np.prod(grid) + cell)
         owners, cells = np.divmod(key, np.prod(grid))
         return cls(cells, run_starts(np.bincount(owners, minlength=sets)), grid)
@@ -50,34 +50,34 @@ class Voxels:
         return len(self.start) - 1
 
     def take(self, rows: NDArray[np.intp]) -> Voxels:
-        """The sets of the given rows."""
+        """Return the sets of the given rows."""
         count = np.diff(self.start)[rows]
         return Voxels(self.cell[expand_runs(self.start[rows], count)[1]], run_starts(count), self.grid)
 
     def area(self) -> NDArray[np.float64]:
-        """(N,) how many cells each set has."""
+        """Return the (N,) numbers of cells."""
         return np.diff(self.start).astype(np.float64)
 
     def union(self, rows: NDArray[np.intp]) -> Voxels:
-        """(C, m) rows -> C sets, each of the cells of any of the m sets of its line."""
+        """Return C sets, each the union of the m sets of one line of `rows` (C, m)."""
         chosen = rows.reshape(-1)
         member, position = expand_runs(self.start[chosen], np.diff(self.start)[chosen])
         return Voxels.of_members(member // max(rows.shape[1], 1), self.cell[position], len(rows), self.grid)
 
     @cached_property
     def bounds(self) -> NDArray[np.intp]:
-        """(N, 6) first plane, row and column of each set, and one beyond the last ones; zeros for an empty set."""
+        """(N, 6) first plane, row and column of each set, then the last ones + 1; zeros for an empty set."""
         bounds = np.zeros((len(self), 6), np.intp)
         filled = np.diff(self.start) > 0
         if filled.any():
             index = np.stack(np.unravel_index(self.cell, self.grid), axis=1)
-            first = self.start[:-1][filled]  # empty sets have no cells between
+            first = self.start[:-1][filled]  # empty sets have no cells in between
             bounds[filled, :3] = np.minimum.reduceat(index, first)
             bounds[filled, 3:] = np.maximum.reduceat(index, first) + 1
         return bounds
 
     def shared(self, rows: NDArray[np.intp], other: Voxels, other_rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """(P,) how many cells set `rows[p]` has in common with set `other_rows[p]` of another column."""
+        """Return the (P,) numbers of cells that set `rows[p]` shares with set `other_rows[p]` of another column."""
         size = int(np.prod(self.grid))
         pair, position = expand_runs(self.start[rows], np.diff(self.start)[rows])
         owner = np.repeat(np.arange(len(other)), np.diff(other.start))
@@ -88,11 +88,11 @@ class Voxels:
 def fill_polygons(
     vertex: NDArray[np.intp], polygon_start: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Cells of polygons whose vertices are cells: those inside, on an edge or at a vertex.
+    """Return the cells of polygons whose vertices are cells: those inside, on an edge or at a vertex.
 
-    Inside is where a ray crosses the outline an odd number of times; on an edge is where rays to the left and to the
-    right disagree about that (O'Rourke 1998, chapter 7). In whole numbers this is exact, and the same as
-    `skimage.draw.polygon`.
+    A cell is inside if a ray from it crosses the outline an odd number of times. It is on an edge if rays to the left
+    and to the right disagree in parity (O'Rourke 1998, chapter 7). The integer arithmetic is exact, and the result
+    equals `skimage.draw.polygon`.
 
     Parameters
     ----------
@@ -115,12 +115,12 @@ def fill_polygons(
     if len(polygon_start) == 1:
         return np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.intp)
     low, high = np.minimum.reduceat(vertex, polygon_start[:-1]), np.maximum.reduceat(vertex, polygon_start[:-1])
-    height, width = (high - low + [1, 2]).T  # a column more, where crossings beyond the last cell go
+    height, width = (high - low + [1, 2]).T  # one more column, for crossings beyond the last cell
     first = run_starts(height * width)
     before = np.arange(len(vertex)) - 1
     before[polygon_start[:-1]] = polygon_start[1:] - 1
     owner = np.repeat(np.arange(len(low)), np.diff(polygon_start))
-    # an edge crosses the rows from its lower end to its upper end, one of the two being its own no longer
+    # an edge crosses the rows from its lower end to its upper end, exclusive
     bottom, top = np.minimum(vertex[:, 0], vertex[before, 0]), np.maximum(vertex[:, 0], vertex[before, 0])
     edge, row = expand_runs(bottom, top - bottom)
     (y0, x0), (y1, x1) = vertex[edge].T, vertex[before[edge]].T
@@ -128,7 +128,7 @@ def fill_polygons(
     line = (row - low[owner[edge], 0]) * width[owner[edge]]
     right_of = -((x0 * (y1 - y0) + (row - y0) * (x1 - x0)) // (y0 - y1))  # first column not left of the crossing
     left_of = (x0 * (y1 - y0) + (row + 1 - y0) * (x1 - x0)) // (y1 - y0) + 1
-    # every row has an even number of crossings, so that counts may run on from row to row
+    # every row has an even number of crossings, so that cumulative counts may continue from row to row
     odd_right = np.cumsum(np.bincount(base + line + right_of, minlength=first[-1])) % 2
     odd_left = np.cumsum(np.bincount(base + line + width[owner[edge]] + left_of, minlength=first[-1])) % 2
     filled = (odd_right == 1) | (odd_left == 1)

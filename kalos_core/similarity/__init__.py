@@ -1,10 +1,10 @@
-"""Similarity of two shapes: 1 = the same place, 0 = apart. The table `SIMILARITIES` names what there is.
+"""Similarity of two shapes: 1 = the same place, 0 = apart. The table `SIMILARITIES` lists all of them.
 
-A similarity compares rows of two columns of one shape kind. It is given the smallest value that matters (`floor`) and
-may answer 0 for a pair that is certain to stay below.
+A similarity compares rows of two columns of one shape kind. It receives the smallest value that matters (`floor`) and
+may return 0 for a pair that is certain to stay below it.
 
 * the table: `SIMILARITIES`, `get_similarity`, `register_similarity`
-* what a similarity is: `Similarity`, `Compare`, `Rows`, `Bound`, `ROUNDING`
+* definition of a similarity: `Similarity`, `Compare`, `Rows`, `Bound`, `ROUNDING`
 * boxes: `box_iou`, `box_giou`, `centroid_box`
 * polygons and masks: `polygon_iou`, `polygon_giou`, `polygon_raster_iou`, `mask_iou`, `iou_bound`
 * keypoints: `pose`, `oks`

@@ -1,4 +1,4 @@
-"""What a similarity is: a name, the shape kind it compares, and a function of rows of two columns."""
+"""Definition of a similarity: a name, the shape kind it compares, and a function of rows of two columns."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Compare = Callable[[Any, NDArray[np.intp], Any, NDArray[np.intp], float], NDArra
 """``compare(left, left_rows, right, right_rows, floor)`` -> (P,) similarities in [0, 1]."""
 
 Bound = Callable[[Any, NDArray[np.intp], Any, NDArray[np.intp]], NDArray[np.float64]]
-"""``bound(left, left_rows, right, right_rows)`` -> (P,) what the similarity cannot exceed, quickly."""
+"""``bound(left, left_rows, right, right_rows)`` -> (P,) quick upper bounds on the similarity."""
 
 Rows = Callable[[Annotations, NDArray[np.intp], NDArray[np.intp]], Any]
-"""A user's own function: ``function(annotations, left, right)`` -> (P,) similarities of rows `left` and `right`."""
+"""A user-defined function: ``function(annotations, left, right)`` -> (P,) similarities of rows `left` and `right`."""
 
 ROUNDING = 1e-9
-"""Slack far above rounding errors: relative in an upper bound, so that it never drops a pair at the floor; absolute
-around the range of a similarity, which an IoU of one's own may leave by a last digit."""
+"""Tolerance far above rounding errors. In upper bounds it is relative, so that they never drop a pair at the floor. In
+the range check of user-defined similarities it is absolute."""
 
 
 @dataclass(frozen=True)
 class Similarity:
-    """A named similarity, the shape kind it compares, and the name of what it measures.
+    """A named similarity of annotations of one shape kind.
 
     Parameters
     ----------
@@ -38,26 +38,27 @@ class Similarity:
     kind : str
         Key of `Annotations.shapes`; "" for the most exact shape that every annotation has.
     label : str
-        What it measures, for people.
+        Human-readable name of the measure.
     compare : callable
         ``compare(left, left_rows, right, right_rows, floor)`` -> (P,) similarities in [0, 1] of P rows of two columns.
-        Symmetric to the last bit, so that no result depends on the order of raters. It may answer 0 for a pair that
-        is certain to stay below `floor`: this is what makes exact polygons affordable.
+        Symmetric to the last bit, so that no result depends on the order of raters. It may return 0 for a pair that
+        is certain to stay below `floor`: this makes exact polygons affordable.
     additive : bool
-        An IoU in which a union of shapes shares at most the sum of what its parts share: lets merges be ruled out.
+        Whether the overlap of a union of shapes is at most the sum of the overlaps of its parts, as for IoU. If so,
+        merges can be ruled out early.
     merges : bool
-        Whether several annotations can be joined to one that is compared again; poses cannot.
+        Whether several annotations can be merged into one that is compared again. Poses cannot.
     bound : callable, optional
-        ``bound(left, left_rows, right, right_rows)`` -> (P,) quick upper bounds: where only the best partner of a
-        annotation is wanted, most pairs need not be compared at all.
+        ``bound(left, left_rows, right, right_rows)`` -> (P,) quick upper bounds. With them, a search for the best
+        partner of an annotation skips most pairs.
     prepare : callable, optional
-        ``prepare(annotations, column)`` -> the column that `compare` is given, where more than the shapes is needed
-        (an image's size). It has the verbs of a shape column that are used of it: `union` if annotations can be
-        merged.
+        ``prepare(annotations, column)`` -> the column passed to `compare`, if it needs more than the shapes, such as
+        image sizes. The column must have those methods of a shape column that are called: `union` if annotations can
+        be merged.
 
     Examples
     --------
-    A similarity of one's own: 1 for boxes of one height, however far apart.
+    A user-defined similarity: the ratio of the heights of two boxes, at any distance.
 
     >>> def same_height(left, left_rows, right, right_rows, floor):
     ...     a, b = left.xywh()[left_rows, 3], right.xywh()[right_rows, 3]
@@ -91,15 +92,15 @@ class Similarity:
 
     @classmethod
     def of_function(cls, function: Rows) -> Similarity:
-        """A similarity under the function's own name, from ``function(annotations, left, right)`` -> (P,)."""
+        """Return a similarity named after a function ``function(annotations, left, right)`` -> (P,)."""
         name = getattr(function, "__name__", type(function).__name__)
 
         def compare(
             left: Annotations,
             left_rows: NDArray[np.intp],
-            right: Annotations,  # noqa: ARG001 - rows of one table: annotations are not merged
+            right: Annotations,  # noqa: ARG001 - the same table as `left`: annotations are not merged
             right_rows: NDArray[np.intp],
-            floor: float,  # noqa: ARG001 - every similarity is given it
+            floor: float,  # noqa: ARG001 - part of the `Compare` signature
         ) -> NDArray[np.float64]:
             answer: NDArray[np.float64] = function(left, left_rows, right_rows)
             return answer
@@ -108,7 +109,7 @@ class Similarity:
 
     @checked
     def kind_in(self, annotations: Annotations) -> str:
-        """The kind that is compared in these annotations."""
+        """Return the shape kind that is compared in these annotations."""
         if self.kind:
             return self.kind
         whole = [kind for kind, column in annotations.shapes.items() if not column.absent().any()]
@@ -118,7 +119,7 @@ class Similarity:
 
     @checked
     def column(self, annotations: Annotations) -> Any:
-        """What this similarity compares; an error names the annotations that lack such a shape."""
+        """Return the column to compare; the error lists the annotations that lack such a shape."""
         kind = self.kind_in(annotations)
         column = annotations.shapes.get(kind)
         if column is None:
@@ -130,7 +131,7 @@ class Similarity:
         if absent.any():
             ids = annotations.id[absent]
             both = kind == "box" and "keypoints" in annotations.shapes
-            points = " Points and boxes beside each other: similarity='centroid' compares both." if both else ""
+            points = " To compare points with boxes, use similarity='centroid'." if both else ""
             raise InputError(
                 f"similarity: {self.name} compares shapes of kind {kind!r}: expected annotations with one, got "
                 f"{len(ids):,} of {len(annotations):,} annotations without (ids {listed(ids)}).{points}"
@@ -145,17 +146,17 @@ class Similarity:
         right_rows: NDArray[np.intp],
         floor: float = 0.0,
     ) -> NDArray[np.float64]:
-        """(P,) what `compare` answers, checked: one number in [0, 1] a pair, beyond it by no more than `ROUNDING`."""
+        """Return (P,) checked similarities in [0, 1]; values outside by at most `ROUNDING` are clipped."""
         answer = self.compare(left, left_rows, right, right_rows, floor)
         try:
             values = np.asarray(answer)
-        except ValueError:  # lists of several lengths: one object
+        except ValueError:  # ragged lists
             values = np.empty((), object)
         if values.shape != left_rows.shape or values.dtype.kind not in "fiu":
             actual = f"{values.dtype} of shape {values.shape}"
             raise InputError(f"{self.name}: expected numbers of shape {left_rows.shape}, one a pair, got {actual}")
         least, most = values.min(initial=0), values.max(initial=1)
-        if not (least >= -ROUNDING and most <= 1 + ROUNDING):  # nor is NaN
+        if not (least >= -ROUNDING and most <= 1 + ROUNDING):  # also true for NaN
             outside = np.flatnonzero(~((values >= -ROUNDING) & (values <= 1 + ROUNDING)))
             pair = int(outside[0])
             raise InputError(
@@ -167,11 +168,13 @@ class Similarity:
 
 
 EXACTNESS = ("volume", "cuboid", "polygon", "mask", "keypoints", "box")
-"""Shape kinds, the one that says most of an object first."""
+"""Shape kinds, the most exact first."""
 
 
 def lacking(annotations: Annotations, kind: str) -> NDArray[np.bool_]:
-    """(N,) True for annotations without a shape of a kind to compare; the box around one point has no area.
+    """Return an (N,) mask of annotations without a comparable shape of a kind.
+
+    The box around a single keypoint has no area, so it is not comparable.
 
     Examples
     --------
@@ -188,7 +191,7 @@ def lacking(annotations: Annotations, kind: str) -> NDArray[np.bool_]:
 
 
 def check_image_sizes(name: str, annotations: Annotations) -> None:
-    """An error that names the images of annotations whose size is unknown, for a similarity that needs it."""
+    """Raise an error that lists the annotated images of unknown size, for a similarity that needs the size."""
     unknown = np.asarray(np.isnan(annotations.image_size).any(axis=1))
     needed = np.unique(annotations.image[unknown[annotations.image]])
     if len(needed):
@@ -207,7 +210,7 @@ Threshold = Annotated[
         high=1,
     ),
 ]
-"""Called as the papers write a similarity; τ is a distance."""
+"""Minimum similarity. τ_s is the notation of the papers; τ without index is a distance."""
 
 
 Thresholds = Annotated[
@@ -223,7 +226,7 @@ Thresholds = Annotated[
 
 
 def ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Quotient, 0 where the whole is nothing."""
+    """Divide elementwise, with 0 where the denominator is not positive."""
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
 
 
@@ -231,9 +234,9 @@ def ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.f
 def iou_bound(
     left: ShapeColumn, left_rows: NDArray[np.intp], right: ShapeColumn, right_rows: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """(P,) what the IoU of two flat shapes cannot exceed, from their areas and bounds alone.
+    """Return (P,) upper bounds on the IoU of two flat shapes, from their areas and bounds alone.
 
-    They share at most ``u``, the least of both areas and the area that their bounds share: IoU <= u / (A + B - u).
+    The overlap is at most ``u``, the minimum of both areas and of the overlap of their bounds: IoU <= u / (A + B - u).
 
     Examples
     --------
@@ -246,7 +249,7 @@ def iou_bound(
     width = np.minimum(limits_a[left_rows, 2], limits_b[right_rows, 2]) - np.maximum(
         limits_a[left_rows, 0], limits_b[right_rows, 0]
     )
-    near = np.flatnonzero(width > 0)  # few; NaN, which encloses nothing, is not
+    near = np.flatnonzero(width > 0)  # few; excludes NaN, the bounds of empty shapes
     rows_a, rows_b = left_rows[near], right_rows[near]
     height = np.minimum(limits_a[rows_a, 3], limits_b[rows_b, 3]) - np.maximum(limits_a[rows_a, 1], limits_b[rows_b, 1])
     area_a, area_b = left.area()[rows_a], right.area()[rows_b]
@@ -257,11 +260,11 @@ def iou_bound(
 
 
 SIMILARITIES: dict[str, Similarity] = {}
-"""Name -> similarity, read by the App's drop-downs and the tests; the package fills it, `register_similarity` adds."""
+"""Name -> similarity, as listed in the App's drop-downs; `register_similarity` adds to it."""
 
 
 def get_similarity(similarity: str | Similarity | Rows) -> Similarity:
-    """The similarity of that name, the one given, or one made of a function ``function(annotations, left, right)``."""
+    """Return a similarity from its name, a `Similarity`, or a function ``function(annotations, left, right)``."""
     if isinstance(similarity, Similarity):
         return similarity
     return (
@@ -271,12 +274,12 @@ def get_similarity(similarity: str | Similarity | Rows) -> Similarity:
 
 @checked
 def register_similarity(similarity: Similarity | Rows) -> Similarity:
-    """Add a similarity to `SIMILARITIES`, so that it can be chosen by name, in the App too.
+    """Add a similarity to `SIMILARITIES`, so that it can be selected by name, also in the App.
 
     Parameters
     ----------
     similarity : Similarity or callable
-        As everywhere: a `Similarity`, or a function ``function(annotations, left, right)`` -> (P,).
+        A `Similarity`, or a function ``function(annotations, left, right)`` -> (P,).
 
     Returns
     -------
@@ -303,6 +306,6 @@ def register_similarity(similarity: Similarity | Rows) -> Similarity:
 
 
 def _named(kinds: Iterable[str]) -> str:
-    """Kinds of shapes, with the similarities that compare them."""
+    """List shape kinds with the similarities that compare them."""
     comparing = {kind: [name for name, of in SIMILARITIES.items() if of.kind == kind] for kind in kinds}
     return "; ".join(f"{kind} ({', '.join(names)})" for kind, names in comparing.items()) or "none"

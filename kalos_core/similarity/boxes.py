@@ -16,21 +16,21 @@ def box_iou(
     left_rows: NDArray[np.intp],
     right: Boxes,
     right_rows: NDArray[np.intp],
-    floor: float = 0.0,  # noqa: ARG001 - every similarity is given it
+    floor: float = 0.0,  # noqa: ARG001 - part of the `Compare` signature
 ) -> NDArray[np.float64]:
-    """Intersection over union of axis-aligned boxes (KαLOS §3.3; Everingham et al. 2010).
+    """Compute the intersection over union of axis-aligned boxes (KαLOS §3.3; Everingham et al. 2010).
 
     Parameters
     ----------
     left, right : Boxes
     left_rows, right_rows : (P,) int
     floor : float
-        Not used: boxes are cheap.
+        Ignored: boxes are cheap to compare.
 
     Returns
     -------
     (P,) float64 in [0, 1]
-        0 where a box has no area, also against itself.
+        0 where a box has no area, even compared with itself.
 
     Examples
     --------
@@ -61,24 +61,24 @@ def box_giou(
     left_rows: NDArray[np.intp],
     right: Boxes,
     right_rows: NDArray[np.intp],
-    floor: float = 0.0,  # noqa: ARG001 - every similarity is given it
+    floor: float = 0.0,  # noqa: ARG001 - part of the `Compare` signature
 ) -> NDArray[np.float64]:
-    """Generalized IoU of axis-aligned boxes, brought to [0, 1] (KαLOS §3.3; Rezatofighi et al. 2019).
+    """Compute the generalized IoU of axis-aligned boxes, scaled to [0, 1] (KαLOS §3.3; Rezatofighi et al. 2019).
 
-    GIoU is the IoU less the share of C, the smallest box around both, that neither fills; the similarity is
-    (1 + GIoU) / 2. Boxes that share nothing are at most 0.5 (side by side): the farther apart, the nearer to 0.
+    Let C be the smallest box around both. GIoU is the IoU minus the fraction of C that neither box covers; the
+    similarity is (1 + GIoU) / 2. Disjoint boxes score at most 0.5 (side by side) and approach 0 with their distance.
 
     Parameters
     ----------
     left, right : Boxes
     left_rows, right_rows : (P,) int
     floor : float
-        Not used: boxes are cheap.
+        Ignored: boxes are cheap to compare.
 
     Returns
     -------
     (P,) float64 in [0, 1]
-        0 where a box has no area, also against itself.
+        0 where a box has no area, even compared with itself.
 
     Examples
     --------
@@ -101,26 +101,26 @@ def centroid_box(
     left_rows: NDArray[np.intp],
     right: Boxes,
     right_rows: NDArray[np.intp],
-    floor: float = 0.0,  # noqa: ARG001 - every similarity is given it
+    floor: float = 0.0,  # noqa: ARG001 - part of the `Compare` signature
 ) -> NDArray[np.float64]:
-    """1 - the distance of the centres over the diagonal of the larger box, at least 0.
+    """Compute 1 - (distance of the centres / diagonal of the larger box), at least 0.
 
-    This is what the authors' package calls centroid similarity, here in pixels; there, in coordinates relative to the
-    image, a step to the side counts otherwise than a step up unless the image is square. `centroid` is that of the
-    paper (KαLOS §3.3), which divides by the diagonal of the image. Of two boxes of one area the longer diagonal counts,
-    whoever annotated it.
+    This is the centroid similarity of the authors' package, but in pixels. The package uses coordinates relative to the
+    image, which weight horizontal and vertical distances differently unless the image is square. `centroid` is the
+    similarity of the paper (KαLOS §3.3), which divides by the diagonal of the image. If both boxes have the same area,
+    the longer diagonal is used.
 
     Parameters
     ----------
     left, right : Boxes
     left_rows, right_rows : (P,) int
     floor : float
-        Not used: boxes are cheap.
+        Ignored: boxes are cheap to compare.
 
     Returns
     -------
     (P,) float64 in [0, 1]
-        0 where a box has no area, also against itself.
+        0 where a box has no area, even compared with itself.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def centroid_box(
     [0.5, 0.0]
     """
     a, b = left.corners[left_rows], right.corners[right_rows]
-    away = (a[:, :2] + a[:, 2:]) / 2 - (b[:, :2] + b[:, 2:]) / 2  # the same to the last bit in either order
+    away = (a[:, :2] + a[:, 2:]) / 2 - (b[:, :2] + b[:, 2:]) / 2  # symmetric to the last bit
     size_a, size_b = a[:, 2:] - a[:, :2], b[:, 2:] - b[:, :2]
     area_a, area_b = size_a.prod(axis=1), size_b.prod(axis=1)
     diagonal_a, diagonal_b = np.hypot(*size_a.T), np.hypot(*size_b.T)

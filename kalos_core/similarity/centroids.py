@@ -1,4 +1,4 @@
-"""Similarity of places alone: how far the centroids of two shapes lie apart."""
+"""Similarity of positions alone: the distance between the centroids of two shapes."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ class Centroids:
 
     @classmethod
     def of(cls, annotations: Annotations, shapes: ShapeColumn) -> Centroids:
-        """Of a table's shapes; an error names the images whose size is unknown."""
+        """Return the centroids of a table's shapes; the error lists images of unknown size."""
         check_image_sizes("centroid", annotations)
         return cls(shapes, np.hypot(*annotations.image_size[annotations.image].T))
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
-        """(N, 2) x, y in pixels; NaN for an outline or mask without area, or without a labelled keypoint."""
+        """(N, 2) x, y in pixels; NaN for an outline or mask without area, or a pose without labelled keypoints."""
         match self.shapes:
             case Boxes() as boxes:
-                return np.asarray((boxes.corners[:, :2] + boxes.corners[:, 2:]) / 2)  # of points, too
+                return np.asarray((boxes.corners[:, :2] + boxes.corners[:, 2:]) / 2)  # also of boxes without area
             case Polygons() as polygons:
                 points = np.full((len(polygons), 2), np.nan)
                 there, which = shapely.get_coordinates(shapely.centroid(polygons.geometries), return_index=True)
-                points[which] = there  # none of what encloses nothing
+                points[which] = there  # empty polygons have no centroid
             case Masks() as masks:
                 return _of_masks(masks)
             case Keypoints() as poses:
@@ -58,12 +58,12 @@ class Centroids:
         return np.where(self.shapes.area()[:, None] > 0, points, np.nan)
 
     def union(self, rows: NDArray[np.intp]) -> Centroids:
-        """(C, m) rows -> the centroids of C unions of the m shapes of a line, which lie in one image."""
+        """Return the centroids of C unions: each line of the (C, m) rows lists m shapes of one image."""
         return Centroids(self.shapes.union(rows), self.diagonal[rows[:, 0]])
 
 
 def _of_masks(masks: Masks) -> NDArray[np.float64]:
-    """(N, 2) mean of the middles of all pixels."""
+    """Return the (N, 2) mean of the centres of all pixels."""
     mask, column, top, bottom = masks.strips(np.arange(len(masks)))
     pixels = bottom - top
     sums = [total(mask, pixels * position, len(masks)) for position in (column + 0.5, (top + bottom) / 2)]
@@ -72,7 +72,7 @@ def _of_masks(masks: Masks) -> NDArray[np.float64]:
 
 
 def _of_keypoints(poses: Keypoints) -> NDArray[np.float64]:
-    """(N, 2) mean of the labelled keypoints."""
+    """Return the (N, 2) mean of the labelled keypoints."""
     count = poses.visible.sum(axis=1)[:, None]
     sums = np.where(poses.visible[..., None], poses.points, 0).sum(axis=1)
     return np.asarray(np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0))
@@ -84,23 +84,24 @@ def centroid(
     left_rows: NDArray[np.intp],
     right: Centroids,
     right_rows: NDArray[np.intp],
-    floor: float = 0.0,  # noqa: ARG001 - every similarity is given it
+    floor: float = 0.0,  # noqa: ARG001 - part of the `Compare` signature
 ) -> NDArray[np.float64]:
-    """1 - the distance of two centroids in pixels over the diagonal of the image, at least 0 (KαLOS §3.3).
+    """Compute 1 - (distance of two centroids in pixels / diagonal of the image), at least 0 (KαLOS §3.3).
 
-    Of annotations in images of two sizes, which only calibration compares, it is the diagonal of the left one's image.
+    For annotations in images of different sizes, which only calibration compares, the diagonal of the left annotation's
+    image is used.
 
     Parameters
     ----------
     left, right : Centroids
     left_rows, right_rows : (P,) int
     floor : float
-        Not used: points are cheap.
+        Ignored: points are cheap to compare.
 
     Returns
     -------
     (P,) float64 in [0, 1]
-        0 where an outline or mask has no area (a pose: no labelled keypoint), also against itself.
+        0 where an outline or mask has no area or a pose has no labelled keypoint, even compared with itself.
 
     Examples
     --------

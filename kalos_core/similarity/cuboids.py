@@ -1,4 +1,4 @@
-"""Similarity of cuboids of any orientation: the exact volume that two of them share."""
+"""Similarity of cuboids of any orientation, from the exact volume of their intersection."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from kalos_core.shapes import Cuboids
 from kalos_core.similarity.base import ROUNDING, ratio
 
 PAIRS_AT_ONCE = 4096
-"""Pairs clipped together: what bounds the memory of their faces."""
+"""Number of pairs clipped together; it bounds the memory of their faces."""
 
 SIDES = [(axis, side) for axis in range(3) for side in (-1.0, 1.0)]
-"""The six faces of a cuboid: along which of its axes, and which way."""
+"""The six faces of a cuboid, as (axis, direction)."""
 
 SAME_PLANE = 1e-9
-"""Part of the smallest dimension within which two parallel faces lie in one plane, far above rounding errors."""
+"""Tolerance, relative to the smallest dimension, within which two parallel faces lie in one plane; far above rounding
+errors."""
 
 PARALLEL = 1 - 5e-13
-"""Cosine from which two planes count as parallel: an angle of a millionth."""
+"""Cosine at which two planes count as parallel: an angle of about 1e-6 radians."""
 
 
 @checked
@@ -30,32 +31,32 @@ def cuboid_iou(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Intersection over union of cuboids of any orientation.
+    """Compute the intersection over union of cuboids of any orientation.
 
-    What two cuboids share is a convex body. Its faces are the six faces of either cuboid, clipped by the planes of the
-    other (Sutherland and Hodgman 1974); its volume is a third of the sum of their areas times their distances from any
-    point (divergence theorem).
+    The intersection of two cuboids is a convex body. Its faces are the six faces of each cuboid, clipped by the planes
+    of the other (Sutherland and Hodgman 1974). Its volume is a third of the sum over faces of area times distance from
+    any point (divergence theorem).
 
     Parameters
     ----------
     left, right : Cuboids
     left_rows, right_rows : (P,) int
     floor : float
-        Pairs certain to stay below are answered 0.
+        Pairs certain to stay below this value get 0.
 
     Returns
     -------
     (P,) float64 in [0, 1]
-        0 where a cuboid has no volume, also against itself.
+        0 where a cuboid has no volume, even compared with itself.
 
     Notes
     -----
-    FiftyOne's own `compute_cuboid_iou` reads the three angles as a rotation vector: it gives the same for cuboids
-    turned about one axis, and another value for those turned about several.
+    FiftyOne's own `compute_cuboid_iou` reads the three angles as a rotation vector. It gives the same value for cuboids
+    rotated about one axis, and a different value for cuboids rotated about several axes.
 
     Examples
     --------
-    Two unit cubes on one spot, the second turned by 45 degrees: they share an octagonal prism.
+    Two unit cubes at the same place, the second rotated by 45 degrees: their intersection is an octagonal prism.
 
     >>> cubes = Cuboids.from_rows([[0, 0, 0, 1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1, 0, 0, np.pi / 4]])
     >>> iou = cuboid_iou(cubes, np.array([0, 0]), cubes, np.array([0, 1]))
@@ -85,7 +86,7 @@ def cuboid_iou(
 def cuboid_bound(
     left: Cuboids, left_rows: NDArray[np.intp], right: Cuboids, right_rows: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """(P,) what the IoU of two cuboids cannot exceed, from their volumes and extents alone."""
+    """Return (P,) upper bounds on the IoU of two cuboids, from their volumes and extents alone."""
     a, b = left.extent()[left_rows], right.extent()[right_rows]
     sides = np.maximum(np.minimum(a[:, 3:], b[:, 3:]) - np.maximum(a[:, :3], b[:, :3]), 0)
     volume_a, volume_b = left.volume()[left_rows], right.volume()[right_rows]
@@ -94,7 +95,7 @@ def cuboid_bound(
 
 
 def shared_volume(a: Cuboids, b: Cuboids) -> NDArray[np.float64]:
-    """(P,) volume of the intersection of P cuboids with P others.
+    """Return the (P,) volumes of the intersections of P cuboids with P others.
 
     Examples
     --------
@@ -105,15 +106,15 @@ def shared_volume(a: Cuboids, b: Cuboids) -> NDArray[np.float64]:
     """
     near = SAME_PLANE * np.minimum(a.dimensions.min(axis=1), b.dimensions.min(axis=1))
     ours = _clipped_part(a, b, near)
-    theirs = _clipped_part(b, a, -near)  # a face that lies in one of a's is counted there
+    theirs = _clipped_part(b, a, -near)  # faces in the same plane are already counted in `ours`
     return np.maximum(ours + theirs, 0.0)
 
 
 def _clipped_part(body: Cuboids, other: Cuboids, slack: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(P,) what the faces of `body`, clipped by the planes of `other`, add to the shared volume.
+    """Return the (P,) contributions to the shared volume of the faces of `body`, clipped by the planes of `other`.
 
-    `slack` is how far a face may lie beyond a plane that it is parallel to, negative if it must lie before it; of two
-    faces back to back both count, and cancel. Distances are from the middle between both centres, for either cuboid.
+    `slack` is the distance by which a face may lie beyond a plane parallel to it; if negative, the face must lie before
+    the plane. Two faces back to back both count, and cancel. Distances are measured from the midpoint of both centres.
     """
     to_own = body.axes.transpose(0, 2, 1)
     apart = _along(to_own, (other.location - body.location)[:, None])
@@ -132,7 +133,7 @@ def _clipped_part(body: Cuboids, other: Cuboids, slack: NDArray[np.float64]) -> 
 
 
 def _face(half: NDArray[np.float64], axis: int, side: float) -> NDArray[np.float64]:
-    """(P, 4, 3) corners, in order, of one face of cuboids of the given half sizes around the origin."""
+    """Return the (P, 4, 3) corners, in order, of one face of cuboids around the origin with the given half sizes."""
     signs = np.empty((4, 3))
     signs[:, axis] = side
     signs[:, (axis + 1) % 3] = (-1, 1, 1, -1)
@@ -141,9 +142,9 @@ def _face(half: NDArray[np.float64], axis: int, side: float) -> NDArray[np.float
 
 
 def _clip(polygon: NDArray[np.float64], normal: NDArray[np.float64], reach: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(P, K, 3) convex polygons -> (P, L, 3), what lies no further than `reach` along `normal`.
+    """Clip (P, K, 3) convex polygons at distance `reach` along `normal` and return (P, L, 3) polygons.
 
-    A polygon of fewer than L corners repeats its first; one of which nothing is left has no extent.
+    A polygon with fewer than L corners repeats its first corner. An empty polygon has no extent.
     """
     beyond = _along(polygon, normal[:, None]) - reach[:, None]
     following, beyond_following = np.roll(polygon, -1, axis=1), np.roll(beyond, -1, axis=1)
@@ -160,20 +161,20 @@ def _clip(polygon: NDArray[np.float64], normal: NDArray[np.float64], reach: NDAr
 
 
 def _area(polygon: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    """(P,) area of convex polygons across one of the axes."""
+    """Return the (P,) areas of convex polygons perpendicular to an axis."""
     first, second = ((polygon - polygon[:, :1])[:, :, (axis + step) % 3] for step in (1, 2))
     turned = first * np.roll(second, -1, axis=1) - np.roll(first, -1, axis=1) * second
-    return np.asarray(np.abs(sum(turned.T)) / 2)  # corner by corner: no rounding may depend on how many are repeated
+    return np.asarray(np.abs(sum(turned.T)) / 2)  # corner by corner: rounding must not depend on repeated corners
 
 
 def _along(vectors: NDArray[np.float64], direction: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Products of vectors (..., 3), summed in one order, so that none depends on what else is computed with it."""
+    """Return dot products of vectors (..., 3), summed in a fixed order so that they do not depend on the batch."""
     x, y, z = np.moveaxis(vectors * direction, -1, 0)
     return np.asarray(x + y + z)
 
 
 def _comes_after(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(P,) where the numbers of a line of a come after those of b, and where they are the same."""
+    """Return (P,) masks: where the row of a is lexicographically larger than that of b, and where both are equal."""
     differs = a != b
     position = differs.argmax(axis=1)
     line = np.arange(len(a))

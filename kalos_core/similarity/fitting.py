@@ -1,4 +1,4 @@
-"""Which similarity to propose for annotations that all have certain kinds of shapes."""
+"""Selection of a similarity for annotations that all have certain kinds of shapes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kalos_core.options import Option
 from kalos_core.similarity.base import SIMILARITIES, Rows, Similarity, get_similarity, lacking
 
 AUTO = "auto"
-"""The similarity of the most exact shape that every annotation has: the default everywhere."""
+"""The similarity of the most exact shape that every annotation has; the default everywhere."""
 
 Given = TypeVar("Given")
 
@@ -31,11 +31,11 @@ SimilarityName = Literal[
     "volume_iou_128",
     "cuboid_iou",
 ]
-"""Names that a type checker knows; `register_similarity` answers one that it takes, too."""
+"""Names known to type checkers; they also accept the `Similarity` that `register_similarity` returns."""
 
 
 def check_similarity(value: Any, name: str) -> Any:
-    """A similarity, a function, or a name, which is looked up where annotations are compared."""
+    """Check a similarity, a function, or a name; names are looked up when annotations are compared."""
     if isinstance(value, (str, Similarity)) or callable(value):
         if value == "":
             raise InputError(f"{name}: expected a name, got ''")
@@ -62,20 +62,20 @@ PREFERRED = {
     "cuboid": "cuboid_iou",
     "volume": "volume_iou",
 }
-"""Kind -> the similarity proposed where all annotations have it, the first that fits; otherwise boxes are compared."""
+"""Kind -> similarity proposed if all annotations have that kind. The first match wins; the fallback is `box_iou`."""
 
 OF_IMAGES = ("centroid",)
-"""Similarities of any kind of shape that need an image, which scans and scenes are not."""
+"""Similarities of any shape kind that require 2D images, not scans or scenes."""
 
 OF_SPACE = frozenset({"cuboid", "volume"})
-"""Kinds of shapes that these do not compare."""
+"""Shape kinds that the similarities in `OF_IMAGES` do not compare."""
 
 NOT_OFFERED = ("polygon_raster_iou",)
-"""Not worth offering in a form: `polygon_iou` on whole pixels, for COCO's numbers. By name it can be used."""
+"""Similarities that forms do not list but that can be used by name, such as `polygon_raster_iou` for COCO's numbers."""
 
 
 def preferred_similarity(kinds: Collection[str]) -> str:
-    """The similarity of the most exact of some kinds of shapes.
+    """Return the name of the similarity for the most exact of some shape kinds.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def preferred_similarity(kinds: Collection[str]) -> str:
 
 
 def fitting_names(kinds: Collection[str]) -> list[str]:
-    """Names of the similarities that have a shape to compare among some kinds, the preferred first.
+    """List the names of the similarities that compare any of some shape kinds, the preferred one first.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def fitting_names(kinds: Collection[str]) -> list[str]:
 
 
 def fitting_similarities(annotations: Annotations) -> list[str]:
-    """Names of the similarities that every annotation has a shape for, the preferred first.
+    """List the names of the similarities that can compare all annotations, the preferred one first.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def fitting_similarities(annotations: Annotations) -> list[str]:
 
 
 def complete_kinds(annotations: Annotations) -> set[str]:
-    """Kinds of shapes that every annotation has.
+    """Return the shape kinds that every annotation has.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def complete_kinds(annotations: Annotations) -> set[str]:
 
 
 def resolved(similarity: Given | None, of: Annotations | Collection[str]) -> Given | str:
-    """A similarity as it is; for "auto" the name of the one for these annotations, or for kinds that all have.
+    """Replace "auto" by the name of the similarity for these annotations or shape kinds; keep any other value.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def resolved(similarity: Given | None, of: Annotations | Collection[str]) -> Giv
 
 
 def measure_for(similarity: Similarity | Rows | str | None, of: Annotations | Collection[str]) -> Similarity:
-    """The similarity that compares annotations, or those of kinds of shapes: the one given, or that of "auto".
+    """Return the given similarity or, for "auto", the one for these annotations or shape kinds.
 
     Examples
     --------
@@ -157,16 +157,16 @@ def measure_for(similarity: Similarity | Rows | str | None, of: Annotations | Co
 
 
 def sent(measure: Similarity) -> Any:
-    """A similarity as it is sent to workers: by name where they know it."""
+    """Return the form of a similarity that is sent to workers: its name if it is in `SIMILARITIES`."""
     return measure.name if SIMILARITIES.get(measure.name) is measure else measure
 
 
 def _warn_of_poses(annotations: Annotations) -> None:
-    """That key points beside other shapes are compared by the boxes around them, though nobody asked for boxes."""
+    """Warn that "auto" compares keypoints by the boxes around them, because other annotations have no keypoints."""
     poses = annotations.shapes.get("keypoints")
     count = 0 if poses is None else int((~poses.absent()).sum())
     if count:
         warn(
             f"similarity: {count:,} of {len(annotations):,} annotations have key points and are compared by the boxes "
-            "around them, as the others have none; similarity='centroid' compares where they are"
+            "around them, as the others have none; use similarity='centroid' to compare positions"
         )

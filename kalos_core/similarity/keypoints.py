@@ -20,13 +20,13 @@ COCO_SIGMAS = (
     *(0.079, 0.079, 0.072, 0.072, 0.062, 0.062),  # shoulders, elbows, wrists
     *(0.107, 0.107, 0.087, 0.087, 0.089, 0.089),  # hips, knees, ankles
 )
-"""How far COCO's own raters scatter at each of its 17 keypoints, over the square root of an object's area."""
+"""Spread of COCO's raters at each of its 17 keypoints, relative to the square root of the object's area."""
 
 USUAL_SIGMA = sum(COCO_SIGMAS) / len(COCO_SIGMAS)
-"""For keypoints that nobody has measured: the mean of COCO's."""
+"""Sigma for keypoints without measured values: the mean of COCO's sigmas."""
 
 WITH_AREA = ("polygon", "mask", "box")
-"""Kinds whose area is the scale of a pose, the most exact first."""
+"""Shape kinds whose area sets the scale of a pose, the most exact first."""
 
 
 @checked
@@ -35,13 +35,13 @@ def pose(
     left_rows: NDArray[np.intp],
     right: Keypoints,
     right_rows: NDArray[np.intp],
-    floor: float = 0.0,  # noqa: ARG001 - every similarity is given it
+    floor: float = 0.0,  # noqa: ARG001 - part of the `Compare` signature
 ) -> NDArray[np.float64]:
-    """1 - N-MPJPE, the mean error over keypoints in coordinates relative to the image (KαLOS §14, Eq. 30, 31).
+    """Compute 1 - N-MPJPE, the mean error of keypoints in relative coordinates (KαLOS §14, Eq. 30, 31).
 
-    The mean runs over the keypoints that either has labelled. One that both have counts its distance, relative to the
-    width and the height of its own image and divided by sqrt(2); one that only one has counts 1. Eq. 30 prints a stray
-    "1 -"; the distance is the mean itself.
+    The mean runs over the keypoints that either rater has labelled. A keypoint labelled by both contributes its
+    distance, in coordinates relative to the width and height of its image, divided by sqrt(2). A keypoint labelled by
+    only one contributes 1. Eq. 30 prints a stray "1 -"; the distance is the mean itself.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def pose(
         With the size of every image.
     left_rows, right_rows : (P,) int
     floor : float
-        Not used: poses are cheap.
+        Ignored: poses are cheap to compare.
 
     Returns
     -------
     (P,) float64 in [0, 1]
-        1 where neither has a labelled keypoint; 0 where points outside of the image are farther than its diagonal.
+        1 where neither has a labelled keypoint; 0 where the mean error exceeds 1, as for points far outside the image.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def pose(
     a, b = (column.points / column.size[:, None] for column in (left, right))
     error = np.zeros(len(left_rows))
     count = np.zeros(len(left_rows))
-    for joint in range(a.shape[1]):  # one after the other: few, and their arrays stay small
+    for joint in range(a.shape[1]):  # a loop over few keypoints keeps the arrays small
         seen_left, seen_right = left.visible[left_rows, joint], right.visible[right_rows, joint]
         away = np.hypot(*(a[left_rows, joint] - b[right_rows, joint]).T) / np.sqrt(2)
         error += np.where(seen_left & seen_right, away, seen_left ^ seen_right)
@@ -75,14 +75,14 @@ def pose(
 
 
 def with_image_sizes(annotations: Annotations, column: Keypoints) -> Keypoints:
-    """The poses themselves, once the size of every image that has some is known."""
+    """Check that the size of every annotated image is known, and return the poses."""
     check_image_sizes("pose", annotations)
     return column
 
 
 @dataclass(frozen=True, eq=False)
 class ScaledPoses:
-    """N poses, the area each is measured by, and how far its keypoints may scatter.
+    """N poses with the areas and sigmas that scale their distances.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class ScaledPoses:
 
     @classmethod
     def of(cls, annotations: Annotations, column: Keypoints, sigmas: NDArray[np.float64] | None) -> ScaledPoses:
-        """Poses with the area of the annotation's polygon, else mask, else box, else of the keypoints' bounds."""
+        """Return poses with the area of the annotation's polygon, else mask, else box, else keypoint bounds."""
         joints = column.points.shape[1]
         if sigmas is None:
             sigmas = np.array(COCO_SIGMAS) if joints == len(COCO_SIGMAS) else np.full(joints, USUAL_SIGMA)
@@ -113,20 +113,20 @@ class ScaledPoses:
 
 
 def oks(sigmas: Sequence[float] | NDArray[np.float64] | None = None, name: str = "oks") -> Similarity:
-    """Object keypoint similarity (COCO), made alike for both sides, as a similarity of its own name.
+    """Return a symmetric object keypoint similarity (OKS, COCO) with the given sigmas and name.
 
-    The mean of exp(-d² / (2 s² k²)) over the keypoints that either has labelled, with k = 2 sigma and s² the geometric
-    mean of both annotations' areas: of their polygons, else masks, else boxes, else of the keypoints' bounds. COCO
-    compares a detection, which has all keypoints, with the ground truth, and takes the area of that; here a keypoint
-    that only one has labelled counts 0, as it counts a whole error in `pose`.
+    OKS is the mean of exp(-d² / (2 s² k²)) over the keypoints that either rater has labelled, with k = 2 sigma. s² is
+    the geometric mean of both annotations' areas: of their polygons, else masks, else boxes, else keypoint bounds. COCO
+    compares a detection, which has all keypoints, with the ground truth and takes the area of the ground truth. Here, a
+    keypoint labelled by only one rater contributes 0; in `pose`, it contributes an error of 1.
 
     Parameters
     ----------
     sigmas : (J,) floats, optional
-        How far raters scatter at each keypoint, over the square root of the area. By default COCO's for 17 keypoints,
-        and for any other number the mean of COCO's, 0.067, for each.
+        Spread of the raters at each keypoint, relative to the square root of the area. The default is COCO's sigmas for
+        17 keypoints, and the mean of COCO's sigmas, 0.067, for any other number.
     name : str
-        To tell it from the "oks" of the table `SIMILARITIES`.
+        Name that distinguishes it from "oks" in the table `SIMILARITIES`.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def oks(sigmas: Sequence[float] | NDArray[np.float64] | None = None, name: str =
     Raises
     ------
     InputError
-        For sigmas that are not positive; when used, for another number than there are keypoints.
+        If sigmas are not positive, or, on use, if their number is not the number of keypoints.
 
     Examples
     --------
@@ -167,9 +167,9 @@ def _oks(
     left_rows: NDArray[np.intp],
     right: ScaledPoses,
     right_rows: NDArray[np.intp],
-    floor: float = 0.0,  # noqa: ARG001 - every similarity is given it
+    floor: float = 0.0,  # noqa: ARG001 - part of the `Compare` signature
 ) -> NDArray[np.float64]:
-    """(P,) object keypoint similarity; see `oks`."""
+    """Return (P,) object keypoint similarities; see `oks`."""
     scale = np.sqrt(left.scale[left_rows] * right.scale[right_rows])
     near = np.zeros(len(left_rows))
     count = np.zeros(len(left_rows))

@@ -1,4 +1,4 @@
-"""Similarities of masks: pixels counted in runs, without drawing one."""
+"""Similarities of masks, computed on run lengths without decoding pixels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kalos_core.shapes import Masks, Polygons
 from kalos_core.similarity.base import Similarity, check_image_sizes, iou_bound, ratio
 
 RUNS_AT_ONCE = 1 << 18
-"""Runs looked up at a time, so that the temporary arrays stay small."""
+"""Number of runs looked up at a time, so that temporary arrays stay small."""
 
 
 @checked
@@ -27,23 +27,23 @@ def mask_iou(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Intersection over union of masks, in pixels of the image's own grid (KαLOS §3.3).
+    """Compute the intersection over union of masks, in pixels of the image's own grid (KαLOS §3.3).
 
-    Equal to `pycocotools.mask.iou`. Masks on canvases of two sizes, which only calibration compares, lie with their
-    left top corners on each other: the smaller canvas is padded. Only pairs whose upper bound (`iou_bound`) reaches
-    the floor are counted: the runs of the mask that has fewer are looked up among those of the other.
+    Equal to `pycocotools.mask.iou`. Masks on canvases of different sizes, which only calibration compares, are aligned
+    at their top left corners: the smaller canvas is padded. Pixels are only counted for pairs whose upper bound
+    (`iou_bound`) reaches the floor. The runs of the mask with fewer runs are looked up among those of the other.
 
     Parameters
     ----------
     left, right : Masks
     left_rows, right_rows : (P,) int
     floor : float
-        Pairs certain to stay below are answered 0.
+        Pairs certain to stay below this value get 0.
 
     Returns
     -------
     (P,) float64 in [0, 1]
-        0 where a mask has no pixel, also against itself.
+        0 where a mask has no pixel, even compared with itself.
 
     Examples
     --------
@@ -61,14 +61,14 @@ def mask_iou(
 
 
 def polygon_raster_iou() -> Similarity:
-    """IoU of polygons rasterised by pycocotools on the image's own grid, as COCO and LVIS compare them.
+    """Return the IoU of polygons that pycocotools rasterises on the image's own grid, as in COCO and LVIS.
 
-    The exact areas of `polygon_iou` are the better measure; this one is for numbers that are to equal pycocotools'.
-    Where rings of an annotation overlap, their union counts; a ring that crosses itself is filled by the even-odd rule.
+    `polygon_iou` is the better measure, as its areas are exact. Use this one to reproduce numbers of pycocotools.
+    Overlapping rings of an annotation are united; a ring that crosses itself is filled by the even-odd rule.
 
     Examples
     --------
-    A triangle of area 32, and another two columns to its right: 28 pixels each, of which they share 15.
+    A triangle of area 32, and the same triangle two columns to the right: 28 pixels each, of which they share 15.
 
     >>> from kalos_core.pairs import compute_pairs
     >>> rows = [
@@ -89,7 +89,7 @@ def polygon_raster_iou() -> Similarity:
 
 
 def rasterise(polygons: Polygons, size: NDArray[np.intp]) -> Masks:
-    """Masks of N polygons, each on a canvas of its own width and height (N, 2), rasterised by pycocotools.
+    """Rasterise N polygons with pycocotools, each on a canvas of its own width and height (N, 2).
 
     Examples
     --------
@@ -100,7 +100,7 @@ def rasterise(polygons: Polygons, size: NDArray[np.intp]) -> Masks:
 
     texts: dict[int, bytes] = {}
     for row, (width, height) in enumerate(size.tolist()):
-        rings: Any = [ring.ravel().tolist() for ring in polygons.rings(row)]  # more than its type hints know
+        rings: Any = [ring.ravel().tolist() for ring in polygons.rings(row)]  # not covered by pycocotools' type hints
         outline: Any = mask.merge(mask.frPyObjects(rings, height, width))
         texts[row] = outline["counts"]
     counts = decode_counts(texts)
@@ -113,7 +113,7 @@ def rasterise(polygons: Polygons, size: NDArray[np.intp]) -> Masks:
 def shared_pixels(
     left: Masks, left_rows: NDArray[np.intp], right: Masks, right_rows: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """(P,) how many pixels two masks share."""
+    """Return the (P,) numbers of pixels that two masks share."""
     kept_left, first = np.unique(left_rows, return_inverse=True)
     kept_right, second = np.unique(right_rows, return_inverse=True)
     strips = _Strips.of(left.take(kept_left), right.take(kept_right))
@@ -129,21 +129,21 @@ def shared_pixels(
 
 @dataclass(frozen=True, eq=False)
 class _Strips:
-    """The runs of M masks within single columns, as positions on one line: mask after mask, column after column."""
+    """Runs of M masks within single columns, as positions on one line: mask after mask, column after column."""
 
     start: NDArray[np.intp]
     """(T,) ascending."""
     stop: NDArray[np.intp]
     before: NDArray[np.intp]
-    """(T + 1,) pixels of all strips before one."""
+    """(T + 1,) cumulative number of pixels before each strip."""
     mask_start: NDArray[np.intp]
-    """(M + 1,) where the strips of a mask begin."""
+    """(M + 1,) offset of the first strip of each mask."""
     span: int
-    """Places of a mask."""
+    """Number of positions per mask."""
 
     @classmethod
     def of(cls, *columns: Masks) -> _Strips:
-        """All masks of the columns, one column after the other."""
+        """Return the strips of all masks, one column of masks after the other."""
         width, height = np.concatenate([masks.size for masks in columns]).max(axis=0, initial=0).tolist()
         starts, stops, counts = [], [], []
         offset = 0
@@ -159,11 +159,11 @@ class _Strips:
 
     @property
     def count(self) -> NDArray[np.intp]:
-        """(M,) strips of each mask."""
+        """(M,) number of strips of each mask."""
         return np.diff(self.mask_start)
 
     def shared(self, walked: NDArray[np.intp], searched: NDArray[np.intp]) -> NDArray[np.float64]:
-        """(P,) pixels that two masks share: each strip of the one, moved to where the other lies."""
+        """Return the (P,) numbers of shared pixels: strips of one mask are shifted to the positions of the other."""
         pair, strip = expand_runs(self.mask_start[walked], self.count[walked])
         move = ((searched - walked) * self.span)[pair]
         pixels = self._pixels_before(self.stop[strip] + move) - self._pixels_before(self.start[strip] + move)
@@ -171,5 +171,5 @@ class _Strips:
 
     def _pixels_before(self, position: NDArray[np.intp]) -> NDArray[np.intp]:
         begun = np.searchsorted(self.start, position)
-        beyond = np.append(0, self.stop)[begun] - position  # of the strip that begun last
+        beyond = np.append(0, self.stop)[begun] - position  # remainder of the last strip that has begun
         return self.before[begun] - np.maximum(beyond, 0)

@@ -1,4 +1,4 @@
-"""Similarities of polygons: exact areas, and only where they can matter."""
+"""Similarities of polygons, with exact areas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kalos_core.similarity.base import ROUNDING, iou_bound, ratio
 PAIRS_A_THREAD = 256
 
 PAIRS_AT_ONCE = 128
-"""Pairs whose edges are made at a time: those of a whole block would be most of the memory that is needed."""
+"""Number of pairs whose edges are built at a time; edges of a whole block would dominate the memory use."""
 
 
 @checked
@@ -28,21 +28,21 @@ def polygon_iou(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Intersection over union of exact polygon areas (KαLOS §3.3).
+    """Compute the intersection over union of exact polygon areas (KαLOS §3.3).
 
-    The bounds come first (`iou_bound`): only pairs whose upper bound reaches the floor are intersected.
+    Only pairs whose upper bound (`iou_bound`) reaches the floor are intersected.
 
     Parameters
     ----------
     left, right : Polygons
     left_rows, right_rows : (P,) int
     floor : float
-        Pairs certain to stay below are answered 0.
+        Pairs certain to stay below this value get 0.
 
     Returns
     -------
     (P,) float64 in [0, 1]
-        0 where a polygon encloses nothing, also against itself.
+        0 where a polygon encloses nothing, even compared with itself.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def polygon_iou(
     iou = np.zeros(len(left_rows))
     a, b = left.geometries[left_rows[worth]], right.geometries[right_rows[worth]]
     swap, same = compare_outlines(a, b, limits_a, limits_b)
-    iou[worth[same]] = 1.0  # exactly, also where the same outline begins at another vertex
+    iou[worth[same]] = 1.0  # exactly, even if the same outline starts at another vertex
     a, b, swap = a[~same], b[~same], swap[~same]
     overlap = intersection_area(np.where(swap, b, a), np.where(swap, a, b))
     iou[worth[~same]] = np.minimum(ratio(overlap, (area_a + area_b)[~same] - overlap), 1.0)
@@ -73,23 +73,23 @@ def polygon_giou(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Generalized IoU of polygons, brought to [0, 1] (KαLOS §3.3; Rezatofighi et al. 2019).
+    """Compute the generalized IoU of polygons, scaled to [0, 1] (KαLOS §3.3; Rezatofighi et al. 2019).
 
-    GIoU is the IoU less the share of C, the convex hull around both, that neither fills; the similarity is
-    (1 + GIoU) / 2. The hull of an outline with a dent is larger than what it encloses, so that only a convex polygon is
-    1 to itself; one that fills half of its hull is 0.75. Polygons that share nothing are at most 0.5.
+    Let C be the convex hull of both. GIoU is the IoU minus the fraction of C that neither polygon covers; the
+    similarity is (1 + GIoU) / 2. Only a convex polygon has similarity 1 to itself, as the hull of a concave polygon is
+    larger than the polygon. A polygon that fills half of its hull has 0.75. Disjoint polygons have at most 0.5.
 
     Parameters
     ----------
     left, right : Polygons
     left_rows, right_rows : (P,) int
     floor : float
-        Pairs certain to stay below are answered 0; see `polygon_giou_bound`.
+        Pairs certain to stay below this value get 0; see `polygon_giou_bound`.
 
     Returns
     -------
     (P,) float64 in [0, 1]
-        0 where a polygon encloses nothing, also against itself.
+        0 where a polygon encloses nothing, even compared with itself.
 
     Examples
     --------
@@ -117,10 +117,11 @@ def polygon_giou(
 def polygon_giou_bound(
     left: Polygons, left_rows: NDArray[np.intp], right: Polygons, right_rows: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """(P,) what `polygon_giou` cannot exceed, from areas and bounds alone.
+    """Return (P,) upper bounds on `polygon_giou`, from areas and bounds alone.
 
-    Somewhere a shape of area A and width w is at least A / w high. The hull of two shapes that a gap parts holds all
-    that lies between two such heights: across the gap and next to both shapes, at least the gap times the lesser one.
+    A shape of area A and width w is at least A / w high somewhere. If a gap separates two shapes, their hull contains
+    everything between two such heights. The hull therefore exceeds both shapes by at least the gap times the smaller
+    height.
     """
     area_a, area_b = left.area()[left_rows], right.area()[right_rows]
     limits_a, limits_b = left.bounds()[left_rows], right.bounds()[right_rows]
@@ -139,10 +140,10 @@ def compare_outlines(
     bounds_a: NDArray[np.float64],
     bounds_b: NDArray[np.float64],
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(P,) where a comes after b in an order of outlines alone, and where they are the same outline."""
+    """Return (P,) masks: where a comes after b in a fixed order of outlines, and where both outlines are equal."""
     after = _comes_after(bounds_a, bounds_b)
     same = np.zeros(len(a), np.bool_)
-    alike = np.flatnonzero((bounds_a == bounds_b).all(axis=1))  # rare: the outlines themselves decide
+    alike = np.flatnonzero((bounds_a == bounds_b).all(axis=1))  # rare: compare the outlines themselves
     outline_a, outline_b = (shapely.to_wkb(shapely.normalize(shapes[alike])) for shapes in (a, b))
     after[alike] = outline_a > outline_b
     same[alike] = outline_a == outline_b
@@ -150,7 +151,7 @@ def compare_outlines(
 
 
 def intersection_area(first: NDArray[np.object_], second: NDArray[np.object_]) -> NDArray[np.float64]:
-    """(P,) area shared by two polygons."""
+    """Return the (P,) areas shared by two polygons."""
     return _in_threads(_shared_area, first, second)
 
 
@@ -159,7 +160,7 @@ def _in_threads(
     first: NDArray[np.object_],
     second: NDArray[np.object_],
 ) -> NDArray[np.float64]:
-    """(P,) what is measured of pairs of geometries."""
+    """Apply a (P,) measure of pairs of geometries in threads."""
     return np.concatenate(in_threads(lambda part: measure(first[part], second[part]), len(first), PAIRS_A_THREAD))
 
 
@@ -173,18 +174,18 @@ def _shared_area(first: NDArray[np.object_], second: NDArray[np.object_]) -> NDA
 
 
 def _hull_area(first: NDArray[np.object_], second: NDArray[np.object_]) -> NDArray[np.float64]:
-    """(P,) area of the convex hull around two convex polygons."""
+    """Return the (P,) areas of the convex hulls around two convex polygons."""
     points, pairs = zip(*(shapely.get_coordinates(hulls, return_index=True) for hulls in (first, second)), strict=True)
     pair = np.concatenate(pairs)
     order = np.argsort(pair, kind="stable")
-    # a line through all of them, since points take far longer to make
+    # a line through all corners, since points take far longer to create
     corners = shapely.linestrings(np.concatenate(points)[order], indices=pair[order])
     around = shapely.area(shapely.convex_hull(corners))
     return np.asarray(around)
 
 
 def _comes_after(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(P,) True where the left bounds are lexicographically larger than the right ones."""
+    """Return a (P,) mask of left bounds that are lexicographically larger than the right ones."""
     after = np.zeros(len(left), np.bool_)
     for corner in reversed(range(4)):
         after = (left[:, corner] > right[:, corner]) | ((left[:, corner] == right[:, corner]) & after)

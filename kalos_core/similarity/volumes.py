@@ -1,4 +1,4 @@
-"""Similarities of volumes: exact areas slice by slice, or voxels of a grid."""
+"""Similarities of volumes, from exact areas per slice or from voxels of a grid."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ def volume_iou(
     right_rows: NDArray[np.intp],
     floor: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Intersection over union of volumes (KαLOS Eq. 28), exact within a scan.
+    """Compute the intersection over union of volumes (KαLOS Eq. 28), exact within a scan.
 
-    Both are sums of polygon areas over slices times the size of a voxel, which cancels: exact where the paper counts
-    voxels of a grid. Annotations of two scans, as calibration compares them, have no common slices; they are compared
-    in relative coordinates on the common grid (see `Volumes.voxels`).
+    Intersection and union are sums of polygon areas over slices; the size of a voxel cancels. The result is exact,
+    whereas the paper counts voxels of a grid. Annotations of two scans, which only calibration compares, have no common
+    slices. They are compared in relative coordinates on the common grid (see `Volumes.voxels`).
 
     Parameters
     ----------
     left, right : Volumes
-        Columns of one table; those of different tables have no scan in common.
+        Columns of one table; columns of different tables have no scan in common.
     left_rows, right_rows : (P,) int
     floor : float
-        Pairs certain to stay below are answered 0.
+        Pairs certain to stay below this value get 0.
 
     Returns
     -------
     (P,) float64 in [0, 1]
-        0 where a volume encloses nothing, also against itself.
+        0 where a volume encloses nothing, even compared with itself.
 
     Examples
     --------
-    A square in two slices, and the half of it in one of them:
+    A square in two slices, and half of it in one of them:
 
     >>> from kalos_core import Annotations
     >>> square, half = [[0, 0], [4, 0], [4, 4], [0, 4]], [[0, 0], [4, 0], [4, 2], [0, 2]]
@@ -76,7 +76,7 @@ def volume_iou(
 def volume_bound(
     left: Volumes, left_rows: NDArray[np.intp], right: Volumes, right_rows: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """(P,) what the IoU of two volumes cannot exceed, from the areas and bounds of their sections alone."""
+    """Return (P,) upper bounds on the IoU of two volumes, from the areas and bounds of their sections alone."""
     bound = np.zeros(len(left_rows))
     within = np.flatnonzero(_same_scan(left, left_rows, right, right_rows))
     pair, _, _, most = _common_sections(left, left_rows[within], right, right_rows[within])
@@ -91,17 +91,17 @@ def volume_bound(
 
 @checked
 def volume_grid_iou(grid: Grid = COMMON_GRID) -> Similarity:
-    """Volumetric IoU counted in voxels of a grid that spans each scan, as in the paper (KαLOS §14.2).
+    """Return the volumetric IoU counted in voxels of a grid that spans each scan, as in the paper (KαLOS §14.2).
 
     Parameters
     ----------
     grid : (planes, rows, columns)
-        The paper's code takes 128 of each.
+        The paper's code uses 128 of each.
 
     Returns
     -------
     Similarity
-        Named after the grid. What becomes of a volume on it, `Volumes.voxels` says.
+        Named after the grid. `Volumes.voxels` describes how volumes are rasterised.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def volume_grid_iou(grid: Grid = COMMON_GRID) -> Similarity:
 def voxel_iou(
     left: Voxels, left_rows: NDArray[np.intp], right: Voxels, right_rows: NDArray[np.intp], floor: float = 0.0
 ) -> NDArray[np.float64]:
-    """Intersection over union of sets of voxels of one grid.
+    """Compute the intersection over union of sets of voxels of one grid.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def voxel_iou(
 def voxel_bound(
     left: Voxels, left_rows: NDArray[np.intp], right: Voxels, right_rows: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """(P,) what the IoU of two sets of voxels cannot exceed, from their sizes and bounds alone."""
+    """Return (P,) upper bounds on the IoU of two sets of voxels, from their sizes and bounds alone."""
     a, b = left.bounds[left_rows], right.bounds[right_rows]
     sides = np.maximum(np.minimum(a[:, 3:], b[:, 3:]) - np.maximum(a[:, :3], b[:, :3]), 0)
     size_a, size_b = left.area()[left_rows], right.area()[right_rows]
@@ -169,7 +169,7 @@ def _same_scan(
 def _iou_within(
     left: Volumes, left_rows: NDArray[np.intp], right: Volumes, right_rows: NDArray[np.intp], floor: float
 ) -> NDArray[np.float64]:
-    """(P,) exact IoU of volumes of one scan a pair."""
+    """Return the (P,) exact IoU of pairs of volumes in the same scan."""
     both = left.area()[left_rows] + right.area()[right_rows]
     pair, a, b, most = _common_sections(left, left_rows, right, right_rows)
     limit = total(pair, most, len(left_rows))
@@ -177,10 +177,10 @@ def _iou_within(
     pair, a, b = pair[worth], a[worth], b[worth]
     ours, theirs = left.sections, right.sections
     swap, same = compare_outlines(ours.geometry[a], theirs.geometry[b], ours.bounds[a], theirs.bounds[b])
-    shared = ours.area[a]  # of what is annotated alike
+    shared = ours.area[a]  # of identical sections
     for chosen, first, rows, second, others in (
         (~same & ~swap, ours, a, theirs, b),
-        (~same & swap, theirs, b, ours, a),  # always in one order, so that it is the same whoever comes first
+        (~same & swap, theirs, b, ours, a),  # a fixed order, so that the result is symmetric
     ):
         shared[chosen] = first.edges.shared_area(rows[chosen], second.edges, others[chosen])
     overlap = total(pair, shared, len(left_rows))
@@ -190,12 +190,12 @@ def _iou_within(
 def _common_sections(
     left: Volumes, left_rows: NDArray[np.intp], right: Volumes, right_rows: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """Sections of P pairs that lie in one slice: pair, position of each, and the most area that they can share.
+    """Return the sections of P pairs in common slices: pair, index of each section, upper bound on the shared area.
 
-    Only of pairs whose bounds overlap at all.
+    Pairs whose bounds do not overlap are left out.
     """
     bounds_a, bounds_b = left.bounds()[left_rows], right.bounds()[right_rows]
-    near = np.flatnonzero((_sides(bounds_a, bounds_b) > 0).all(axis=1))  # NaN, which encloses nothing, is not
+    near = np.flatnonzero((_sides(bounds_a, bounds_b) > 0).all(axis=1))  # excludes NaN, the bounds of empty volumes
     ours, theirs = left.sections, right.sections
     pair, a = left.sections_of(left_rows[near])
     slices = 1 + max(ours.slice.max(initial=0), theirs.slice.max(initial=0))
@@ -207,6 +207,6 @@ def _common_sections(
 
 
 def _sides(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(P, 2) width and height of what two bounds share, negative where they lie apart."""
+    """Return the (P, 2) width and height of the overlap of two bounds, negative where they are disjoint."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.minimum(a[:, 2:], b[:, 2:]) - np.maximum(a[:, :2], b[:, :2]))

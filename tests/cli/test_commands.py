@@ -169,7 +169,7 @@ def test_an_option_that_there_is_not_ends_with_the_same_code(labels, refusal, ca
         with pytest.raises(SystemExit) as end:
             main(line)
         assert end.value.code == 2
-        assert "--help lists what there is" in capsys.readouterr().err
+        assert "--help lists commands and options" in capsys.readouterr().err
 
 
 def test_warnings_are_lines_and_part_of_the_json(tmp_path, capsys):

@@ -157,7 +157,7 @@ def test_options_of_a_format_are_explained_where_it_is_named(capsys):
     flags = [option.flag for option in reader_options({"yolo": read_yolo})]
     assert [flag for flag in flags if flag not in text] == []
     assert "--crowds" not in text
-    assert "those who have a file of it" in " ".join(text.split())  # as in YOLO's reader, not in COCO's
+    assert "the raters with a file for it" in " ".join(text.split())  # as YOLO's reader has it, not COCO's
 
 
 def help_text(capsys, *arguments):

@@ -57,7 +57,7 @@ def test_what_is_written_and_what_does_not_fit(labels, shards, refusal, tmp_path
     assert "2 shards, 8 images, 47 annotations" in capsys.readouterr().out
     assert "expected no option of a reader" in refusal("agreement", shards, "--format", "coco")
     for option in (["--truth", "confusion"], ["--boundaries"]):
-        assert "expected a file or folder of annotations, which are read whole, got a folder of shards" in refusal(
+        assert "expected a file or folder of annotations, got a folder of shards, which is not supported" in refusal(
             "agreement", shards, *option
         )
     assert "expected a new or an empty folder, got 5 files" in refusal("shards", labels, shards)

@@ -122,17 +122,17 @@ def test_three_raters_are_inferred_with_a_line_of_ones_own():
     # raters with the same errors: measured pairs are close to the value from alpha
     assert result.measured.mean == pytest.approx(result.convergence.mean, abs=0.05)
     assert result.summary()["is_convergence"].tolist() == [False, True, False]
-    assert result.replicates.how.startswith("inferred from alpha with a given line; every two of 3 raters reach ")
+    assert result.replicates.how.startswith("inferred from alpha with a given line; pairs of the 3 raters reach ")
     published = label_convergence(three, 5, 0.3, thresholds=LEVELS)
     assert published.replicates.how.startswith(
-        "inferred from alpha with the line of the paper (LVIS, COCO, Open Images); every"
+        "inferred from alpha with the line of the paper (LVIS, COCO, Open Images); pairs"
     )
     assert "label convergence Eq. 1" in published.route
     again = published.inferred_with(two.fitted).replicates
     np.testing.assert_allclose(again, two.fitted.map_of(published.alpha).mean(axis=1), **SAME)
     without = label_convergence(three, 5, 0.3, thresholds=LEVELS, solver="greedy")
     assert without.convergence.mean == without.measured.mean
-    assert without.replicates.how == "measured between every two of 3 raters, in the mean"
+    assert without.replicates.how == "measured, mean over pairs of the 3 raters"
     assert "no line belongs to KαLOS(box_iou, τ_s=0.5, S=greedy, ψ_neg)" in without.route
 
 
@@ -152,7 +152,7 @@ def test_the_line_of_photographs_is_not_applied_to_volumes():
     found = label_convergence(table, 3, 0.5, thresholds=(0.5,))
     assert found.line is None
     assert found.whole_convergence == found.replicates.whole_map.mean()
-    assert found.replicates.how == "measured between every two of 3 raters, in the mean"
+    assert found.replicates.how == "measured, mean over pairs of the 3 raters"
 
 
 def test_raters_who_never_differ_have_no_line():
@@ -211,7 +211,7 @@ def test_the_whole_set_leads(lvis, of_lvis):
     low, high = 100 * result.interval
     said = f"label convergence 66.07 mAP@0.5 to 0.95 on all 200 images [{low:.2f}, {high:.2f}], measured: "
     assert str(result).startswith(said)
-    assert "in the mean of 1,000 subsets of 20 of them" in str(result)
+    assert "on average over 1,000 subsets of 20 of them" in str(result)
     alphas = [agreement(lvis, "box_iou", level, "shm", "neg", bootstrap=0).alpha for level in result.thresholds]
     np.testing.assert_allclose(result.whole_alpha, alphas, **SAME)
     assert result.fitted.correlation == pytest.approx(0.93, abs=0.02)

@@ -37,7 +37,7 @@ def test_the_interval_of_all_images_and_of_each_tag(annotated: fo.Dataset) -> No
     whole, head = found.whole, shown["head"]
     assert convergence_title(whole.whole_convergence, whole.interval, whole.images) in head["basis"]
     assert "20 subsets of 12 images, 3 raters, thresholds 0.50 to 0.90." in head["basis"]
-    pairs = f"every two of 3 raters reach {100 * np.nanmean(found.directions):.1f} in the mean, measured"
+    pairs = f"pairs of the 3 raters reach {100 * np.nanmean(found.directions):.1f} on average, measured"
     line = "inferred from alpha with the line of the paper (LVIS, COCO, Open Images)"
     assert head["said"].endswith(f"mAP on these labels: {line}; {pairs}")  # three raters have no single mAP
     parts = shown["parts"]

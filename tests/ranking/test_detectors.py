@@ -266,7 +266,7 @@ def test_raters_without_names_are_no_truths():
     assert unnamed.truths.tolist() == ["any", "0.5", "0.75"]
     np.testing.assert_allclose(unnamed.skew, named.skew)
     np.testing.assert_allclose(unnamed.area, named.area[3:])
-    assert unnamed.notes == ("Raters have no names over the images: no area under a single rater tests the bounds.",)
+    assert unnamed.notes == ("Raters have no names across images, so the bounds cannot be tested under single raters.",)
     with pytest.raises(InputError, match="image 2: expected raters that are local on all images or on none"):
         counted(images[0], local[1])
     with pytest.raises(InputError, match="methods, shares: expected a truth, got none"):

@@ -120,7 +120,7 @@ READ = {
     "boxes beside outlines": (SIDES.replace("\n", ",polygon\n") + "a,ann,c,0,0,2,1,\na,bob,c,,,,,0 0;4 0;4 4\n", [
         "a ? ann bob: ann c box 0 0 2 1; bob c polygon 0,0 4,0 4,4"]),
     "key points": ("image,rater,label,x1,y1,v1,x2,y2,v2,x3,y3,v3\na,ann,c,1,2,2,3,4,2,5,5,2\n", "for a box ("),
-    "angles of unknown unit": (TURNED.format(0.5), "theta: expected angles of which the unit is clear, got only"),
+    "angles of unknown unit": (TURNED.format(0.5), "theta: expected angles with a clear unit, got only"),
     "an angle that is none": (TURNED.format("x"), "line 3, column theta: expected a number, got 'x'"),
     "sessions": (
         {"image": ["a"] * 3, "rater": ["ann", "ann", "bob"], "label": ["cat"] * 3, "session": ["1", "2", None]}
@@ -227,7 +227,7 @@ def test_the_account_says_what_was_guessed_left_out_and_not_used(tmp_path):
         "image = fovname, rater = participant, class = raw_classification, "
         "box (corners) = xmin ymin xmax ymax, outline = coords_x coords_y",
         "class = raw_classification, which determines main_classification and super_classification; "
-        "columns={'category': ...} takes another",
+        "columns={'category': ...} selects another",
     ]
     rows = "a,ann,c,1,2,3,4,.5,7,0\na,ann,c,1,2,3,4,.9,7,1\na,,c,1,2,3,4,.9,,\na,bob,No finding,NA,NA,NA,NA,,,\n"
     path = write(tmp_path, SIDES.replace("h\n", "h,confidence,group_id,iscrowd\n") + rows, "boxes.csv")

@@ -104,7 +104,7 @@ NO_LIST_OF_ONE = changed("images", rater_list=None)
 ALL_ASSIGNED = [line.replace("20x10 bob", "20x10 ann bob") for line in BOTH]
 WORDS = with_all("annotations", label=["cat", " dog "])
 
-MASKS = "taken for how the tool writes masks"
+MASKS = "assumed that the tool sets it on every mask"
 
 READ = {
     "in its own order": (document(), BOTH),
@@ -152,11 +152,11 @@ READ = {
     "classes in words": (WORDS, {"category_field": "label"}, BOTH),
     "aliases of classes": (
         document(), {"aliases": {"cat": "animal"}},
-        Warned("1 written name has no alias and stays a class", [BOTH[0].replace("cat", "animal"), BOTH[1]]),
+        Warned("1 written name has no alias and is kept", [BOTH[0].replace("cat", "animal"), BOTH[1]]),
     ),
     "a class of two ids": (with_category(id=2, name="cat"), BOTH),
     "ids that are not unique": (
-        changed("annotations", 1, id=1), {"on_invalid": "skip"}, Warned("share ids, and are numbered anew", BOTH),
+        changed("annotations", 1, id=1), {"on_invalid": "skip"}, Warned("share ids, and are renumbered", BOTH),
     ),
     "raters in attributes": (
         with_all("annotations", "rater_id", attributes=[{"annotator": "ann"}, {"annotator": "bob"}]), BOTH,
@@ -193,7 +193,7 @@ REFUSED = [
     (with_mark(bbox=None, segmentation=None), LeftOut(M + "a shape (box, polygon, ")),
     (small({"keypoints": POSE[:6]}, joints=JOINTS), M + "3 keypoints, as its category names, got 2"),
     (with_mark(id=[1]), "annotations[0] (id [1]): expected an id, got [1]"),
-    (changed("annotations", 1, id=1), "annotations[1] (id 1): expected an id of its own; on_invalid='skip' numbers"),
+    (changed("annotations", 1, id=1), "annotations[1] (id 1): expected an id of its own; on_invalid='skip' renumbers"),
     (with_all("annotations", "rater_id"), "labeler_id, or attributes of these names; annotations have id, image_id"),
     (document(annotations=["mark"]), "annotations[0]: expected an object, got 'mark'"),
     (document(info={"rater_categories": {"ann": ["dog"]}}), M + "a class its rater is assigned to, got 'cat' by 'ann'"),
@@ -258,7 +258,7 @@ def test_files(read, tmp_path):
 
 
 def test_arguments(tmp_path):
-    words = "path_or_dict: expected a path, several, or the mapping a COCO file holds, got "
+    words = "path_or_dict: expected a path, several paths, or the content of a COCO file as a mapping, got "
     wrong = [(7, words + "int"), (None, words + "NoneType"), ([document()], "path_or_dict: expected a path")]
     files = [(tmp_path / name, "expected a readable COCO file in UTF-8, got") for name in ("absent.json", "a\0b")]
     files.append((tmp_path, "expected one COCO file for each of several raters, got labels.json"))

@@ -36,7 +36,7 @@ CASES = [
     ({"ann.json": datumaro(*DOTS)}, [f"{ONE}: ann cat keypoints 1,2; ann cat keypoints 3,4; ann cat keypoints 5,6"]),
     ({"ann.json": datumaro(entry("label"))}, Warned("Left out: 1 labels of images", [f"{ONE}:"])),
     ({"ann.json": datumaro(BOX, BOX | {"label_id": 7})}, LeftOut("annotation 2: expected a label_id from 0 to 1,")),
-    ({"annotations/train.json": datumaro(), "annotations/test.json": datumaro()}, "got test, train, which hold parts"),
+    ({"annotations/train.json": datumaro(), "annotations/test.json": datumaro()}, "got test, train, which are splits"),
 ]  # fmt: skip
 
 

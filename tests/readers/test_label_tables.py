@@ -31,14 +31,14 @@ LONG_TABLES = [
     ("image_id,worker,answer\n7,1,0\n7,2,1\n", OTHER_NAMES, ["7: 1 0, 2 1"]),
     (HEAD + "a,ann,indoor; sky\na,bob,indoor\n", {"separator": ";", "groups": None}, ["a: ann indoor sky, bob indoor"]),
     (TWICE, AGAIN),
-    (HEAD + "a,ann,Cat\na,bob,cat\n", Warned("labels 'Cat', 'cat' are classes of their own", ["a: ann Cat, bob cat"])),
+    (HEAD + "a,ann,Cat\na,bob,cat\n", Warned("labels 'Cat', 'cat' are different classes", ["a: ann Cat, bob cat"])),
     (TWICE, {"on_repeat": "first"}, Warned("Left out: 1 repeated answers of one rater", ["a: ann cat"])),
     (TWICE, {"on_repeat": "last"}, Warned("Left out: 1 repeated answers of one rater", ["a: ann dog"])),
     (TWICE, {"on_repeat": "last", "groups": None}, ["a: ann cat dog"]),
     (";file;worker;answer;\n1;a;1.0;1.0;\n2;a;1;2;\n2;b;2;1;\n", AGAIN.replace("'ann'", "'1'")),
     ("image\tuser\tclass\na\tu\tx\na\tv\tna\n", {"on_empty": "skip"}, ["a: u x"]),
-    (NONE, "line 3: expected a label (on_empty='skip' leaves out those without; missing= says which texts mean no"),
-    (NONE, {"on_empty": "skip"}, Warned("1 cell 'None' taken for no answer", ["a: ann x"])),
+    (NONE, "line 3: expected a label (on_empty='skip' leaves out those without; missing= lists the texts that mean no"),
+    (NONE, {"on_empty": "skip"}, Warned("1 cell 'None' read as no answer", ["a: ann x"])),
     (NONE, {"missing": ["NA"]}, ["a: ann x, bob None"]),
     ("item,rater,label,class\na,ann,x,y\na,bob,x,z\n", "which differ: name it by label='class' (--label class)"),
     (HEAD + '"a\nb",ann,x\na,,x\n', "line 4: expected a rater, got nothing"),
@@ -67,10 +67,13 @@ WIDE_TABLES = [
     (GAP, {"ignore": ["gt"], "on_empty": "raise"}, "line 3, column bob: expected a label, got nothing"),
     ("item,ann\na,cat\na,dog\n", "got 'ann' on 'a' again"),
     ("item,ann\na,1\n", {"raters": ["cid"]}, "expected the columns cid"),
-    (GAP.replace("gt", "note"), "got note: leave out what no rater said with ignore=['note'] (--ignore note), or name"),
+    (
+        GAP.replace("gt", "note"),
+        "got note: leave out columns that are not of a rater with ignore=['note'] (--ignore note), or name",
+    ),
     (SURE.replace("user", "Source"), "got LabelName, as a table with a row for each label has: name its column of"),
     (TWICE.replace("label", "x"), "got items in several rows and rater, as a table with a row for each label"),
-    ("item,ann,bob,text\na,x,x,why\nb,x,y,how\n", Warned("no other column has a label of text: ignore=", WITH_TEXT)),
+    ("item,ann,bob,text\na,x,x,why\nb,x,y,how\n", Warned("no other column has a label of text: leave out", WITH_TEXT)),
     ("item,reader,expert\na,1,2\n", ["a: reader 1, expert 2"]),
     ("item,annotator,label\n1,ann,x\n", "got item, annotator, label, as a table with a row for each label has"),
     ("item;ann;bob\na;1,5;2\n", "expected numbers with a decimal point, got '1,5'"),
@@ -96,7 +99,9 @@ def test_the_account_says_what_was_guessed(tmp_path):
     assert [account.notes for account in accounts] == [[], ["item = ImageID, rater = user, label = LabelName"]]
     account = read_wide_labels(write(tmp_path, GAP, "wide.csv")).account
     assert (account.read, account.notes[0]) == (5, "item = item, raters = gt, ann, bob")
-    assert account.notes[1] == "gt is taken for a rater; if it holds the truth, ignore= (--ignore gt) leaves it out"
+    assert (
+        account.notes[1] == "gt is read as a rater; if it is the ground truth, leave it out with ignore= (--ignore gt)"
+    )
 
 
 def test_frames_and_their_empty_cells(tmp_path):

@@ -72,7 +72,7 @@ def one(file, series="1.2.3"):
     return [f"{series}={file} 512x512 {SESSIONS}: session 1 nodule volume of 28"]
 
 
-SAME = "1 that say the same of a scan as one before"
+SAME = "1 that repeat the content of a scan"
 RADIOGRAPHS = [
     "<IdriReadMessage/>",
     "<LidcReadMessage><ResponseHeader><CXRSeriesInstanceUid>1</CXRSeriesInstanceUid></ResponseHeader></LidcReadMessage>",
@@ -92,7 +92,7 @@ FOLDERS = {
     ),
     "radiographs of every kind": (
         {"a.xml": xml()} | {f"{number}/cxr.xml": text for number, text in enumerate(RADIOGRAPHS)},
-        Warned("passed over: 3 of radiographs (0/cxr.xml, 1/cxr.xml, 2/cxr.xml)", one("a.xml")),
+        Warned("ignored: 3 of radiographs (0/cxr.xml, 1/cxr.xml, 2/cxr.xml)", one("a.xml")),
     ),
     "a scan twice": (
         {"157/158.xml": xml(), "189/158.xml": xml().replace('uid="1.3"', 'uid="1.4"')},

@@ -26,7 +26,7 @@ READ = {
     "sizes": (TABLE, {"sizes": {"scan1": (200, 100)}}, [f"scan1 200x100 {DRAWN}", READ_TABLE[1]]),
     "a box next to no finding is kept": (
         TABLE + "\nscan1,No finding,14,R9,,,,",
-        Warned("'No finding' in one image, of whom the boxes are kept: R9 on scan1 (line 7)", READ_TABLE),
+        Warned("'No finding' in one image, whose boxes are kept: R9 on scan1 (line 7)", READ_TABLE),
     ),
 }  # fmt: skip
 

@@ -40,7 +40,7 @@ def test_names_nobody_speaks_of_are_counted_by_rater_and_a_class_name_is_not_one
         vocabulary.reconcile(rater, name)
     assert vocabulary.unmapped == {("ann", "bus"): 1, ("bob", "bus"): 2}
     assert vocabulary.describe_unmapped() == (
-        "2 written names have no alias and stay classes of their own: 'bus' (1 by ann), 'bus' (2 by bob)"
+        "2 written names have no alias and are kept as separate classes: 'bus' (1 by ann), 'bus' (2 by bob)"
     )
 
 

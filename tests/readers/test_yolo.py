@@ -97,7 +97,7 @@ UNUSABLE = {
 }
 
 REFUSED = {
-    "one data set": ({"labels/train/a.txt": LINE, "labels/val/b.txt": LINE}, "got train, val, which hold parts of one"),
+    "one data set": ({"labels/train/a.txt": LINE, "labels/val/b.txt": LINE}, "got train, val, which are splits of one"),
     "another format": ({"ann/a.txt": "Car 0 0"}, "line 1: expected a class number and coordinates, got 'Car 0 0'"),
     "no text files": ({"ann/a.jpg": "", "bob/a.txt": LINE}, "rater 'ann': expected text files in "),
     "an angle or a confidence": (BOTH | {"bob/a.txt": LINE + " 45"}, HUNDRED, "bob/a.txt, line 1: expected a conf"),
@@ -142,7 +142,7 @@ def test_sizes_by_any_usual_name_of_the_column(tmp_path):
     for table in ("image,width,height\na.jpg,100,50", "File_Name;W;H\nimages/train/a.jpg;100;50", "NAME,h,w\na,50,100"):
         made = read_yolo(folder, sizes=write(tmp_path, table, "sizes.csv"))
         assert lines(made) == ["train/a 100x50 ann: ann 0 box 40 20 20 10"]
-        assert made.account.notes == ["the last number of 1 line was taken for a confidence and not used"]
+        assert made.account.notes == ["the last number of 1 line was read as a confidence and not used"]
     two = write(tmp_path, "image,file,width,height\na.jpg,a.jpg,100,50", "sizes.csv")
     with pytest.raises(InputError, match=r"expected one column for the image .* got image, file; rename or remove"):
         read_yolo(folder, sizes=two)

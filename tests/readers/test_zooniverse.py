@@ -80,8 +80,8 @@ READ = {
     ),
     "a survey and a fan": (
         of_ann({"task": "T0", "value": [{"choice": "EMU", "answers": {}}]}, drawn({**RECTANGLE, "spread": 3}), ABOUT),
-        Warned("1 identifications in surveys (kalos-core labels reads them), 1 marks of the tool 'Adult', which is no "
-               "shape that is read, 1 answers about marks", image()),
+        Warned("1 identifications in surveys (kalos-core labels reads them), 1 marks of the tool 'Adult', which is not "
+               "supported, 1 answers about marks", image()),
     ),
     "aliases": (of_ann(drawn(RECTANGLE)), {"aliases": {"Adult": "penguin"}}, image("ann penguin box 205.5 97 60 40")),
     "a combined task": (

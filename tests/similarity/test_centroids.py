@@ -56,7 +56,7 @@ def test_points_beside_boxes_are_compared_by_their_places_or_not_at_all():
     rows = [{"image": 1, "rater": rater, "category": name, **shapes[name]} for rater, name in cells]
     table = Annotations.from_rows(rows, image_size={1: (100, 100)})
     for similarity in ("auto", "box_iou", "box_giou"):
-        with pytest.raises(InputError, match=r"2 of 4 annotations without.*'centroid' compares both"):
+        with pytest.raises(InputError, match=r"2 of 4 annotations without.*use similarity='centroid'"):
             agreement(table, similarity)
     assert agreement(table, "centroid", 0.9, bootstrap=0).units.values.tolist() == [[0, 0], [1, 1]]
     shapes["tip"] = {"keypoints": [[30, 40], [50, 60]]}  # its box can be compared, with a warning

@@ -1,4 +1,4 @@
-"""The classes of a COCO file: their names, the class of each annotation, and who is assigned to which class."""
+"""Classes of a COCO file: names, classes of annotations, and assignment of raters to classes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kalos_core.readers.coco.settings import CocoSettings
 from kalos_core.readers.vocabulary import Vocabulary, reconcile_all
 
 NOT_EXHAUSTIVE_FIELD, EXCLUDED_FIELD = "not_exhaustive_category_ids", "excluded_category_ids"
-"""Of an image: LVIS's list for all raters, and ours of each rater."""
+"""Fields of an image: LVIS's list for all raters, and our own mapping by rater."""
 
 
 class Classes:
@@ -36,21 +36,21 @@ class Classes:
         self._name_of = {} if by_field else _category_names(content.data, content.name, content.problems)
         _check_joints(content)
         self.limits = self._limits(content, raters)
-        """Rater -> names of the classes the rater is assigned to; None: all raters are assigned to all classes."""
+        """Rater -> names of the classes that the rater is assigned to; None if every rater is assigned to all."""
         self.of_objects = self.of(content.objects, annotators, self.vocabulary, raters)
-        """(N,) keys of `names`, by which annotations refer to classes."""
+        """(N,) key in `names` of each annotation's class."""
         self.names = self._name_of
         if not settings.by_id:
             used = [*self.of_objects, *(name for names in (self.limits or {}).values() for name in names)]
             self.names = {name: name for name in used if isinstance(name, str)}
 
     def of(self, records: Records, annotators: Sequence[Any], vocabulary: Vocabulary, raters: Raters) -> list[Any]:
-        """(N,) ids, or names as they are reconciled; what is no name stays as it is, to be refused."""
+        """Return (N,) class ids, or reconciled names; invalid names stay unchanged, to be reported."""
         field = self._settings.category_field
         if self._settings.by_id:
             return records.column("category_id")
         if field is None:
-            keys = records.column("category_id")  # an unknown id is no name, though it may be text
+            keys = records.column("category_id")  # an unknown id is not a name, even if it is text
             names = [self._name_of.get(key, (key,)) if isinstance(key, str) else self._class(key) for key in keys]
         else:
             names = [as_name(name.strip() if isinstance(name, str) else name) for name in records.column(field)]
@@ -77,9 +77,9 @@ class Classes:
     def exclusions(
         self, content: Content, assigned: Sequence[Sequence[str] | None], raters: Raters
     ) -> list[tuple[Any, str, str]]:
-        """Image, rater and class of which the rater is not assigned to annotate every object there."""
+        """Return (image, rater, class) for each class that the rater need not annotate exhaustively in the image."""
         found: list[tuple[Any, str, str]] = []
-        if not self._settings.by_id:  # as exclusions are written
+        if not self._settings.by_id:  # exclusions refer to ids
             return found
         for position, (image, key, names) in enumerate(zip(content.images, content.image_ids, assigned, strict=True)):
             by_rater = image.get(EXCLUDED_FIELD, {})
@@ -93,7 +93,7 @@ class Classes:
             ):
                 content.problems.add(record, f"lists of category ids as {EXCLUDED_FIELD}", repr_of(by_rater))
             else:
-                known = [name for name in everyone if name in self.names]  # LVIS also names classes it dropped later
+                known = [name for name in everyone if name in self.names]  # LVIS also lists classes it dropped later
                 of_rater = [(rater, name) for name in known for rater in (raters.identity if names is None else names)]
                 of_rater += [(rater, name) for rater, classes in by_rater.items() for name in classes]
                 found += [(key, rater, self.names[name]) for rater, name in of_rater]
@@ -101,7 +101,7 @@ class Classes:
 
 
 def _category_names(data: Mapping[str, Any], source: str, problems: Problems) -> dict[Any, str]:
-    """Category id -> class name, in the order of the file."""
+    """Return category id -> class name, in the order of the file."""
     categories: dict[Any, str] = {}
     for position, record in enumerate(record_list(data, "categories", source)):
         key, name = record.get("id"), record.get("name")
@@ -115,14 +115,14 @@ def _category_names(data: Mapping[str, Any], source: str, problems: Problems) ->
         elif key in categories:
             fault = "an id of its own", f"{repr_of(key)} a second time"
         else:
-            categories[key] = name  # of several ids, too: Roboflow begins with an empty class that groups the others
+            categories[key] = name  # duplicate names are allowed: Roboflow adds an empty class that groups the others
         if fault:
             problems.add(record_name("categories", position, key), *fault)
     return categories
 
 
 def _check_joints(content: Content) -> None:
-    """An annotation has as many keypoints as its category names."""
+    """Check that annotations have as many keypoints as their categories name."""
     joints = _joint_counts(content.data)
     if not joints:
         return
@@ -137,7 +137,7 @@ def _check_joints(content: Content) -> None:
 
 
 def _joint_counts(data: Mapping[str, Any]) -> dict[Any, int]:
-    """Category id -> how many keypoints it names, where it names any."""
+    """Return category id -> number of keypoints that it names, for categories that name any."""
     categories = data.get("categories")
     return {
         record["id"]: len(record["keypoints"])

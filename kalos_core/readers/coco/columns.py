@@ -1,7 +1,7 @@
-"""The annotations of a COCO file, a field at a time: of mappings, or straight from JSON without making any.
+"""Annotations of a COCO file as columns, from mappings, or directly from JSON without creating mappings.
 
-Outlines and boxes are nine tenths of a file. As lists they would all be there at once, an object for each coordinate;
-so they stay JSON until the numbers of each annotation are put into one array with those of all others.
+Outlines and boxes make up 90 % of a file. As lists, they would need a Python object for each coordinate. They therefore
+stay JSON until the numbers of all annotations are put into one array.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ RATER_FIELDS = (
     "rater_id", "rater", "annotator", "rad_id", "annotator_id", "user", "user_id", "worker", "worker_id", "labeler",
     "labeler_id",
 )  # fmt: skip
-"""Names under which files hold the rater of an annotation."""
+"""Common names of the field with the rater of an annotation."""
 
 KNOWN_FIELDS = (*RATER_FIELDS, *(f"attributes.{name}" for name in RATER_FIELDS))
-"""Where the rater of an annotation is looked for; the first that occurs is read."""
+"""Fields that are searched for the rater of an annotation; the first that occurs is read."""
 
 SESSION_FIELD = "session_id"
 
@@ -38,18 +38,18 @@ OUTLINE, BOX, NAMED = "segmentation", "bbox", "named"
 
 OWN_FIELDS = ("id", "image_id", "category_id", "keypoints", "iscrowd", "source_id", "attributes")
 NOT_USED = ("group_id", "ignore")
-"""Fields that other tools give a meaning, and that are only counted."""
+"""Fields that have a meaning in other tools, and that are only counted."""
 
 FIELDS = (*OWN_FIELDS, *NOT_USED, SESSION_FIELD, *RATER_FIELDS)
-"""Fields of an annotation that are read, besides its outline, its box and the one that a caller names."""
+"""Fields of an annotation that are read, in addition to its outline, its box and the fields that a caller names."""
 
 AS_JSON = (OUTLINE, BOX)
 
 NOTHING = re.compile(rb"\{|null|\[\s*\]")
-"""How JSON begins that is a mask or no shape at all."""
+"""Start of JSON that is a mask or an empty shape."""
 
 OPENING, MINUS, NINE = b"[-9"
-"""In ASCII; numbers begin with a letter from the minus to the nine."""
+"""ASCII codes; numbers begin with a character from minus to nine."""
 
 
 @dataclass(eq=False)
@@ -61,11 +61,11 @@ class Records:
     rows : sequence (N,)
     are_mappings : bool
     named : tuple of str
-        Fields of objects that are read besides `FIELDS`.
+        Fields of objects that are read in addition to `FIELDS`.
     positions : sequence (N,) of int, optional
-        Where each stands in the file; these are all of it unless given.
+        Position of each record in the file; by default these are all records of the file.
     names : sequence of str, optional
-        What messages call each record of the file, where it is not by its position.
+        Names of the file's records in messages; by default from their positions.
 
     Examples
     --------
@@ -92,9 +92,9 @@ class Records:
         return len(self.rows)
 
     def column(self, name: str, absent: Any = None) -> list[Any]:
-        """(N,) values of a field, `absent` where a record does not have it; `msgspec.Raw` where they are JSON still.
+        """Return (N,) values of a field, `absent` for records without it, `msgspec.Raw` for values that are still JSON.
 
-        A name with a dot is that of a field within a field, such as ``attributes.annotator``.
+        A name with a dot refers to a nested field, such as ``attributes.annotator``.
         """
         outer, _, inner = name.partition(".")
         if inner:
@@ -103,26 +103,26 @@ class Records:
             return [row.get(name, absent) for row in self.rows]
         if name in AS_JSON:
             return _without_nothing(list(map(attrgetter(name), self.rows)))
-        values = self._values(name).copy()  # callers may change theirs
+        values = self._values(name).copy()  # callers may modify the list
         if msgspec.UnsetType in set(map(type, values)):
             return [absent if value is msgspec.UNSET else value for value in values]
         return values
 
     def _values(self, name: str) -> list[Any]:
-        """(N,) values as they were decoded."""
+        """Return (N,) values as decoded, from the cache."""
         if name not in self._read:
             attribute = name if name in FIELDS else f"{NAMED}{self.named.index(name)}"
             self._read[name] = list(map(attrgetter(attribute), self.rows))
         return self._read[name]
 
     def has(self, name: str) -> bool:
-        """Whether any record has a field of that name."""
+        """Check whether any record has a field of that name."""
         if not self.are_mappings and "." not in name and name not in AS_JSON:
             return any(value is not msgspec.UNSET for value in self._values(name))
         return any(value is not msgspec.UNSET for value in self.column(name, msgspec.UNSET))
 
     def outlines(self) -> tuple[list[Any], list[Any]]:
-        """(N,) polygons and (N,) masks; None where there is none."""
+        """Return (N,) polygons and (N,) masks; None for records without one."""
         shapes = self.column(OUTLINE)
         if set(map(type, shapes)) <= {list, type(None), msgspec.Raw}:
             return shapes, [None] * len(shapes)
@@ -130,16 +130,16 @@ class Records:
         return [None if mask is not None else shape for shape, mask in zip(shapes, masks, strict=True)], masks
 
     def keys(self, name: str) -> list[Any]:
-        """(N,) values of a field by which something is looked up; None for lists and objects."""
+        """Return (N,) values of a field as lookup keys; None for lists and objects."""
         values = self.column(name)
         if set(map(type, values)) <= {str, int, type(None)}:
             return values
         return [value if is_hashable(value) else None for value in values]
 
     def ids(self, replaced: bool) -> list[Any]:
-        """(N,) ids; of a record without one its position in the file, counted from 1.
+        """Return (N,) ids; for a record without one, its position in the file, counted from 1.
 
-        `replaced`: whether `write_coco` replaced them by numbers, see `own_ids`.
+        `replaced` tells whether `write_coco` replaced them by numbers, see `own_ids`.
         """
         written = zip(self.positions, self.column("id", ...), strict=True)
         ids = [position + 1 if key is ... else key for position, key in written]
@@ -150,33 +150,33 @@ class Records:
         return self.column("id")
 
     def name_of(self, row: int) -> str:
-        """A record, for messages."""
+        """Return the name of a record for messages."""
         position = self.positions[row]
         return self.names[position] if self.names else record_name("annotations", position, self._written_ids[row])
 
     def where(self, chosen: Sequence[bool]) -> Records:
-        """The chosen records."""
+        """Return the selected records."""
         rows, positions = (list(compress(values, chosen)) for values in (self.rows, self.positions))
         return Records(rows, self.are_mappings, self.named, positions, self.names)
 
     def parted(self, chosen: Sequence[bool]) -> tuple[Records, Records]:
-        """The records that are not chosen, and those that are."""
+        """Return the records that are not selected, and those that are."""
         others = self.where(list(map(not_, chosen))) if any(chosen) else self
         return others, self.where(chosen)
 
 
 def record_name(key: str, position: int, id: Any) -> str:
-    """The record of an image, a category or an annotation, for messages."""
+    """Return the name of an image, category or annotation record for messages."""
     return f"{key}[{position}] (id {repr_of(id)})"
 
 
 def own_ids(own: list[Any], ids: list[Any]) -> list[Any]:
-    """The ids that `write_coco` replaced by numbers, from ``source_id``; the others stay."""
+    """Return the original ids from ``source_id`` where `write_coco` replaced them by numbers, else the ids."""
     return [name if isinstance(name, (str, int)) else key for name, key in zip(own, ids, strict=True)]
 
 
 def _without_nothing(values: list[msgspec.Raw]) -> list[Any]:
-    """JSON as it is; what is no list with something in it is read.
+    """Decode values that are not non-empty lists, and leave the others as JSON.
 
     Examples
     --------
@@ -196,23 +196,23 @@ def _without_nothing(values: list[msgspec.Raw]) -> list[Any]:
 
 
 def decode_coco(content: bytes, named: tuple[str, ...], with_classes: bool) -> dict[str, Any] | None:
-    """A COCO file with `Records` under ``annotations``; None for what is none, or is JSON to Python's `json` alone.
+    """Decode a COCO file with `Records` under ``annotations``; None if msgspec cannot decode it as such.
 
     Parameters
     ----------
     content : bytes
-        The file, in UTF-8.
+        Content of the file, in UTF-8.
     named : tuple of str
-        Fields of an annotation that are wanted besides `FIELDS`.
+        Fields of an annotation to read in addition to `FIELDS`.
     with_classes : bool
-        Whether the file has to have categories.
+        Whether the file must have categories.
     """
     if set(named) & {*AS_JSON}:
         return None
     named = tuple(name for name in dict.fromkeys(named) if name not in FIELDS)
     try:
         if not content.isascii():
-            content.decode()  # strings that are passed over are checked too
+            content.decode()  # also checks strings that are skipped
         read = _decoder(named, with_classes).decode(content)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
@@ -223,7 +223,7 @@ def decode_coco(content: bytes, named: tuple[str, ...], with_classes: bool) -> d
 
 
 def decode_list(content: bytes, path: Path, positions: Sequence[int]) -> Records:
-    """Annotations from JSON of a list of them, which stand in that file; they may be no objects at all."""
+    """Decode a JSON list of annotations of a file; invalid entries, which may not be objects, are kept."""
     try:
         return Records(_list_decoder().decode(content), are_mappings=False, positions=positions)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -237,7 +237,7 @@ def _list_decoder() -> msgspec.json.Decoder[Any]:
 
 @lru_cache(maxsize=8)
 def _decoder(named: tuple[str, ...], with_classes: bool) -> msgspec.json.Decoder[Any]:
-    """Of the whole file."""
+    """Return the decoder of a whole file."""
     record = _record_type(named)
     categories = ("categories", Any) if with_classes else ("categories", Any, msgspec.UNSET)
     file = msgspec.defstruct(
@@ -250,7 +250,7 @@ def _decoder(named: tuple[str, ...], with_classes: bool) -> msgspec.json.Decoder
 
 @lru_cache(maxsize=8)
 def _record_type(named: tuple[str, ...]) -> type[msgspec.Struct]:
-    """Of an annotation; its `named` fields are the attributes `NAMED` and a number."""
+    """Return the struct type of an annotation; its `named` fields are attributes called `NAMED` and a number."""
     own = {f"{NAMED}{number}": name for number, name in enumerate(named)}
     return msgspec.defstruct(
         "Record",

@@ -1,4 +1,4 @@
-"""What a COCO file holds, or one file for each rater, or parsed content: lists of records, each checked to be one."""
+"""Content of a COCO file, of one file per rater, or of parsed data, as checked lists of records."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ class Content:
     Parameters
     ----------
     data : mapping
-        All of the file.
+        Content of the whole file.
     info : Info
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     images : list of mappings
     annotations : Records
     rater_field : str
-        Of an annotation, which holds its rater.
+        Field of an annotation with its rater.
     marks : CrowdMarks
-        Of all annotations of the file.
+        Crowd marks of all annotations of the file.
     rule : "auto", "regions" or "objects"
         Meaning of these marks.
     first_image : int
-        Where the first of the images stands.
+        Position of the first image in the file.
     repeats : bool, optional
-        Whether annotations of the file share ids; None: these are all of them.
+        Whether annotations of the file share ids; None if `annotations` are all of the file.
     """
 
     def __init__(
@@ -67,13 +67,13 @@ class Content:
         for field in filter(self.objects.has, NOT_USED):
             self.account.unused[field] += sum(map(bool, self.objects.column(field)))
         self.keys = [image.get("id") for image in images]
-        """(I,) ids by which annotations refer to images."""
+        """(I,) image ids that annotations refer to."""
         own = [image.get("source_id") for image in images]
         self.image_ids = own_ids(own, self.keys) if info.own_ids else self.keys
 
     @classmethod
     def read(cls, path_or_dict: Any, settings: CocoSettings) -> Content:
-        """The records of a file, of several, or of parsed content."""
+        """Read the records of one file, of several files, or of parsed content."""
         given, names = path_or_dict, list[str]()
         if paths := files_of(given):
             given, names = join_files(paths)
@@ -94,7 +94,7 @@ class Content:
         return cls(data, info, name, images, annotations, own, marks, info.rule(settings.crowds))
 
     def counts_of_crowds(self) -> list[int]:
-        """(I,) crowd regions of each image, with those that its writer says had been kept out before."""
+        """Return the (I,) numbers of crowd regions per image, including those that were left out on writing."""
         position = {key: row for row, key in enumerate(self.keys)}
         counts = [_count(image.get("crowds")) for image in self.images]
         for image in self.crowds.keys("image_id"):
@@ -103,11 +103,11 @@ class Content:
         return counts
 
 
-EXPECTED = "a path, several, or the mapping a COCO file holds"
+EXPECTED = "a path, several paths, or the content of a COCO file as a mapping"
 
 
 def _load(path: Path, settings: CocoSettings) -> tuple[Mapping[str, Any], str]:
-    """The content of a file, its annotations as `Records` where they can be, and its name, for messages."""
+    """Load a file, with annotations as `Records` if possible, and return its content and name."""
     content = read_bytes(path, "COCO file").removeprefix(BOM_UTF8)
     fields = (settings.category_field, settings.rater_field)
     outer = tuple(name.partition(".")[0] for name in fields if name is not None)
@@ -116,14 +116,14 @@ def _load(path: Path, settings: CocoSettings) -> tuple[Mapping[str, Any], str]:
 
 
 def as_object(data: Any, path: Path) -> Mapping[str, Any]:
-    """The content of a file, which is one object."""
+    """Check that the content of a file is one JSON object, and return it."""
     if not isinstance(data, Mapping):
         raise InputError(f"{path}: expected a COCO object, got a JSON {type(data).__name__}")
     return data
 
 
 def record_list(data: Mapping[str, Any], key: str, source: str) -> list[Mapping[str, Any]]:
-    """The list of objects under a key."""
+    """Return the list of objects under a key."""
     found = data.get(key)
     if not isinstance(found, Sequence) or isinstance(found, (str, bytes)):
         there = listed(sorted(map(str, data)), 10) or "nothing"
@@ -133,7 +133,7 @@ def record_list(data: Mapping[str, Any], key: str, source: str) -> list[Mapping[
 
 
 def objects(records: Sequence[Any], key: str, source: str, first: int = 0) -> list[Mapping[str, Any]]:
-    """Records that are objects, the first of which stands at that place of a list."""
+    """Check that records are objects; `first` is the position of the first one in its list."""
     problems = Problems(source)
     wrong = [row for row, record in enumerate(records) if type(record) is not dict and not isinstance(record, Mapping)]
     problems.add_all(wrong, lambda row: f"{key}[{first + row}]", "an object", lambda row: repr_of(records[row]))
@@ -144,7 +144,7 @@ def objects(records: Sequence[Any], key: str, source: str, first: int = 0) -> li
 def check_images(
     images: list[Mapping[str, Any]], problems: Problems, first: int = 0, known: Container[Any] = ()
 ) -> None:
-    """Ids that can be looked up and are not `known`, and lists of raters."""
+    """Check that images have valid, unique ids that are not `known`, and valid lists of raters."""
     seen: set[Any] = set()
     for position, image in enumerate(images, first):
         key = image.get("id")
@@ -158,16 +158,16 @@ def check_images(
         names = image.get("rater_list")
         if names is not None and not is_rater_list(names):
             problems.add(record, "a rater_list of names", repr_of(names))
-    problems.raise_if_any()  # nothing can be looked up in images like these
+    problems.raise_if_any()  # nothing can be looked up without valid ids
 
 
 def image_name(image: Mapping[str, Any], position: int) -> str:
-    """The record of an image, for messages."""
+    """Return the name of an image record for messages."""
     return record_name("images", position, image.get("id"))
 
 
 def size(image: Mapping[str, Any], position: int, problems: Problems) -> tuple[float, float]:
-    """Width and height in pixels, NaN where the image does not say."""
+    """Return width and height in pixels, NaN if unknown."""
     width, height = image.get("width"), image.get("height")
     if width is None or height is None:
         return (np.nan, np.nan)
@@ -188,7 +188,7 @@ def _count(value: object) -> int:
 
 
 def files_of(source: Any) -> list[Path]:
-    """The files of several raters: of a list of paths, or the JSON files of a folder; none for any other input.
+    """Return the files of several raters: a list of paths, or the JSON files of a folder; empty for other input.
 
     Raises
     ------
@@ -212,10 +212,10 @@ def files_of(source: Any) -> list[Path]:
 
 
 def join_files(paths: Sequence[Path]) -> tuple[dict[str, Any], list[str]]:
-    """The content of one COCO file of several raters, who are named as their files; and the name of each annotation.
+    """Join files of single raters to the content of one COCO file, and return it with the record name per annotation.
 
-    Images are the same where they have the same ``file_name``, classes where they have the same name. A rater is
-    assigned to the images of their file.
+    Raters are named after their files. Images are matched by ``file_name``, classes by name. A rater is assigned to the
+    images in their file.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def join_files(paths: Sequence[Path]) -> tuple[dict[str, Any], list[str]]:
 def _joined_images(
     found: Sequence[Mapping[str, Any]], images: dict[str, dict[str, Any]], rater: str, source: str, problems: Problems
 ) -> dict[Any, int]:
-    """Id in this file -> id in all, for each image of a file; new ones are added to `images`."""
+    """Return id in this file -> id in all files for each image; new images are added to `images`."""
     image_of: dict[Any, int] = {}
     for position, record in enumerate(found):
         name, where = record.get("file_name"), f"{source}, {image_name(record, position)}"

@@ -1,4 +1,4 @@
-"""Whether ``iscrowd`` marks a region of many objects, as COCO means it, or is how a tool writes any mask."""
+"""Interpretation of ``iscrowd``: a region of many objects, as in COCO, or a flag that a tool sets on every mask."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from kalos_core.readers.coco.columns import Records
 from kalos_core.readers.coco.settings import Crowds
 
 OCCLUDED = "occluded"
-"""An attribute that CVAT and Datumaro write on each annotation: they write ``iscrowd`` on each mask."""
+"""Attribute that CVAT and Datumaro write for each annotation; these tools set ``iscrowd`` on every mask."""
 
 
 @dataclass
 class CrowdMarks:
-    """How often raters' annotations carry ``iscrowd``.
+    """Counts of annotations with ``iscrowd`` by rater.
 
     Parameters
     ----------
     annotations, marked : Counter
-        Rater, as written -> how many annotations, and how many of them carry the mark.
+        Rater, as written -> number of annotations, and number of those with the mark.
     exported : bool
-        Whether marked annotations have the attributes of an exporter that marks every mask.
+        Whether marked annotations have the attributes of a tool that marks every mask.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class CrowdMarks:
     exported: bool = False
 
     def add(self, records: Records, rater_field: str) -> None:
-        """Count those of some annotations."""
+        """Add the counts of some annotations."""
         raters = records.keys(rater_field)
         crowd = records.column("iscrowd")
         self.annotations.update(raters)
@@ -58,13 +58,13 @@ class CrowdMarks:
             self.exported = any(mark and isinstance(given, Mapping) and OCCLUDED in given for given, mark in pairs)
 
     def objects_of(self, rule: Crowds) -> set[Hashable]:
-        """The raters whose marks say nothing: most of their annotations carry it, or the exporter marks each mask."""
+        """Return the raters whose marks are no crowds: most of their annotations or all of their masks have one."""
         if rule != "auto":
             return set(self.marked) if rule == "objects" else set()
         return {rater for rater, count in self.marked.items() if self.exported or 2 * count > self.annotations[rater]}
 
     def parted(self, records: Records, rater_field: str, rule: Crowds) -> tuple[Records, Records]:
-        """Annotations of single objects, and regions of many."""
+        """Split annotations into single objects and crowd regions."""
         crowd = list(map(bool, records.column("iscrowd")))
         single = self.objects_of(rule) if any(crowd) else ()
         if single:
@@ -73,13 +73,13 @@ class CrowdMarks:
         return records.parted(crowd)
 
     def note(self, rule: Crowds) -> str | None:
-        """What was assumed of the marks; None where nothing was."""
+        """Return a note on the assumed meaning of the marks; None without an assumption."""
         single = self.objects_of(rule) if rule == "auto" else ()
         if not single:
             return None
         count = sum(self.marked[rater] for rater in single)
         return (
-            f"iscrowd stands on {count:,} annotations of {listed(sorted(map(repr_of, single)))}, more than regions of "
-            "many objects are: it is taken for how the tool writes masks, and they are compared like any other. Pass "
-            "crowds='regions' to keep them out"
+            f"iscrowd is set on {count:,} annotations of {listed(sorted(map(repr_of, single)))}, more often than "
+            "expected for regions of many objects: it is assumed that the tool sets it on every mask, and they are "
+            "compared like any other annotation. Pass crowds='regions' to leave them out"
         )

@@ -1,7 +1,7 @@
-"""Who annotated and who is assigned: names, persons and sessions in a COCO file of several raters.
+"""Raters in a COCO file: names, persons and sessions, of annotations and of assignments.
 
-A rater is one row of the reliability matrix: a person, or one session of a person. Where ``rater_list`` maps persons to
-their sessions (KaLOS files), each annotation says its ``session_id`` and every session is a rater of its own.
+A rater is one row of the reliability matrix: a person, or one session of a person. If ``rater_list`` maps persons to
+their sessions (KaLOS files), each annotation has a ``session_id``, and every session is a separate rater.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from kalos_core.readers.coco.columns import KNOWN_FIELDS, RATER_FIELDS, SESSION_
 from kalos_core.readers.coco.settings import Assignment, Crowds
 
 Identity = tuple[str, str]
-"""Person and session, "" where there are no sessions."""
+"""Person and session, "" without sessions."""
 
 
 @dataclass(frozen=True)
 class Info:
-    """What a file says of itself under ``info``, as `write_coco` writes it.
+    """Metadata of a file under ``info``, as written by `write_coco`.
 
     Parameters
     ----------
     raters : dict
         Name of each rater -> person and session.
     limits : optional
-        Rater -> classes the rater is assigned to, as they stand there.
+        Rater -> classes that the rater is assigned to, as in the file.
     raters_are_local, own_ids, regions : bool
-        Whether raters have no names over the images, whether ids were replaced by numbers, and whether what is marked
-        as a crowd is a region.
+        Whether names of raters are only valid within an image, whether ids were replaced by numbers, and whether crowd
+        marks mean regions.
     """
 
     raters: Mapping[str, Identity]
@@ -42,7 +42,7 @@ class Info:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Info:
-        """Of the content of a file."""
+        """Return the metadata in the content of a file."""
         given = data.get("info")
         info = given if isinstance(given, Mapping) else {}
         of_raters, local = _described(info.get("raters", ())), info.get("raters_are_local") is True
@@ -50,12 +50,12 @@ class Info:
         return cls(of_raters, info.get("rater_categories"), local, bool(own_ids), bool(regions))
 
     def rule(self, crowds: Crowds) -> Crowds:
-        """The meaning of marks of crowds, which the file may say."""
+        """Return the meaning of crowd marks, which the file may define."""
         return "regions" if crowds == "auto" and self.regions else crowds
 
 
 class Raters:
-    """The raters of a file: those of ``info.raters`` first, then those of images' lists, then any other.
+    """The raters of a file: those of ``info.raters`` first, then those in the images' lists, then all others.
 
     Parameters
     ----------
@@ -78,10 +78,10 @@ class Raters:
         self._described, self.problems = info.raters, problems
         self._name_of = {identity: name for name, identity in self._described.items() if identity[1]}
         self.identity: dict[str, Identity] = dict(self._described)
-        """Name of each rater, in order -> person and session."""
+        """Name of each rater -> person and session, in order."""
 
     def _name(self, person: str, session: str = "") -> str:
-        """The rater who is that person in that session, who is one of the raters from now on."""
+        """Return the name of the rater for a person and session, and add it to the raters."""
         name = self._name_of.get((person, session)) or (f"{person} (S{session})" if session else person)
         identity = self.identity.setdefault(name, (person, session))
         if identity != (person, session) and name not in self._described:
@@ -90,7 +90,7 @@ class Raters:
         return name
 
     def listed(self, images: Sequence[Mapping[str, Any]]) -> list[list[str] | None]:
-        """(I,) who each image lists, None where it has no list."""
+        """Return the (I,) raters that each image lists, None without a list."""
         return [self._listed(image.get("rater_list")) for image in images]
 
     def _listed(self, value: Any) -> list[str] | None:
@@ -101,11 +101,11 @@ class Raters:
         return [self._name(as_name(name)) for name in value]
 
     def annotators(self, annotations: Records, rater_field: str, images: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """(N,) the rater of each annotation; what is no name stays as it is, to be refused."""
+        """Return the (N,) rater of each annotation; invalid names stay unchanged, to be reported."""
         persons = annotations.column(rater_field)
         list_of = {image.get("id"): image.get("rater_list") for image in images}
         without = not annotations.has(SESSION_FIELD) and not any(isinstance(of, Mapping) for of in list_of.values())
-        if without and set(map(type, persons)) <= {str, int, type(None)}:  # no truth value, which is like 0 or 1
+        if without and set(map(type, persons)) <= {str, int, type(None)}:  # no booleans, which equal 0 or 1
             name_as = {person: as_name(person) for person in dict.fromkeys(persons)}
             for name in filter(None, name_as.values()):
                 self._name(name)
@@ -125,12 +125,12 @@ class Raters:
         return found
 
     def facts(self) -> dict[str, Any]:
-        """The fields of `kalos_core.annotations.Source` that raters decide."""
+        """Return the fields of `kalos_core.annotations.Source` that depend on the raters."""
         person, session = zip(*self.identity.values(), strict=True) if self.identity else ((), ())
         return {"raters": list(self.identity), "person": person, "session": session}
 
     def rows_of(self, person_or_name: str) -> list[str]:
-        """The rater of that name, else all sessions of that person, else the name as it is."""
+        """Return the rater of that name, else all sessions of that person, else the name unchanged."""
         if person_or_name in self.identity:
             return [person_or_name]
         return [name for name, (person, _) in self.identity.items() if person == person_or_name] or [person_or_name]
@@ -143,18 +143,18 @@ def assigned_raters(
     image_of: Sequence[Any],
     rule: Assignment,
 ) -> list[list[str] | None]:
-    """(I,) who was assigned to each image, None for every rater.
+    """Return the (I,) raters assigned to each image, None for every rater.
 
     Parameters
     ----------
     listed : sequence (I,)
-        Who each image lists.
+        Raters that each image lists.
     images : sequence (I,)
-        Their ids.
+        Ids of the images.
     annotators, image_of : sequences (N,)
         Rater and image of each annotation.
     rule : "all" or "drew"
-        Who was assigned to an image that lists nobody.
+        Who was assigned to an image without a list.
     """
     if rule == "all":
         return list(listed)
@@ -169,12 +169,12 @@ def assigned_raters(
 
 
 def find_rater_field(annotations: Records) -> str:
-    """The field that holds the rater of an annotation."""
+    """Return the field with the rater of an annotation."""
     return next(filter(annotations.has, KNOWN_FIELDS), RATER_FIELDS[0])
 
 
 def without_raters(rows: Sequence[Any], given: str | None) -> str:
-    """What to say where none of some annotations has a rater."""
+    """Return the message for annotations without any rater."""
     records = [row for row in rows if isinstance(row, Mapping)]
     there = dict.fromkeys(str(name) for row in records for name in row)
     given_there = [row["attributes"] for row in records if isinstance(row.get("attributes"), Mapping)]
@@ -187,19 +187,19 @@ def without_raters(rows: Sequence[Any], given: str | None) -> str:
 
 
 def is_rater_list(value: object) -> bool:
-    """Whether `value` is a list of names, or a mapping of persons to lists of sessions."""
+    """Check whether `value` is a list of names, or a mapping of persons to lists of sessions."""
     if isinstance(value, Mapping):
         return all(isinstance(as_name(person), str) and are_names(of) for person, of in value.items())
     return are_names(value)
 
 
 def are_names(value: object) -> bool:
-    """Whether `value` is a list of names."""
+    """Check whether `value` is a list of names."""
     return isinstance(value, (list, tuple)) and all(isinstance(as_name(name), str) for name in value)
 
 
 def _described(entries: Any) -> dict[str, Identity]:
-    """``info.raters``: names, or records of ``name``, ``person`` and ``session``. Another file's may be anything."""
+    """Parse ``info.raters``: names, or records of ``name``, ``person`` and ``session``; ignore any other content."""
     if are_names(entries):
         return {as_name(name): (as_name(name), "") for name in entries}
     records = isinstance(entries, (list, tuple)) and all(

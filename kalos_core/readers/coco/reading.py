@@ -1,4 +1,4 @@
-"""`read_coco`."""
+"""Reader of COCO files, `read_coco`."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ WITHOUT_LIST = (
     "Pass assigned='drew' to count only those who drew in an image (then agreement on absence is lost)."
 )
 
-OWN_ID = "an id of its own; on_invalid='skip' numbers all anew"
-"""What is expected of an annotation, for messages."""
+OWN_ID = "an id of its own; on_invalid='skip' renumbers all"
+"""Expected id of an annotation, for messages."""
 
 CROWDS = (
     "{count} crowd regions on {images} images are kept out of agreement, as each stands for many objects and "
@@ -46,44 +46,46 @@ CROWDS = (
 def read_coco(
     path_or_dict: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[str, Any], settings: CocoSettings
 ) -> Annotations:
-    """Annotations of a COCO file, or of its parsed content.
+    """Read annotations from a COCO file, or from its parsed content.
 
     Parameters
     ----------
     path_or_dict : path, paths or mapping
-        ``images`` (``id``, ``file_name``, ``width``, ``height``, ``rater_list``), ``annotations`` (``image_id``,
-        ``category_id``, ``bbox``, ``segmentation``, ``keypoints``, ``attributes`` as CVAT writes them (name ->
-        number, truth value or text), and the rater under one of `KNOWN_FIELDS`),
-        ``categories``. Or several paths, or a folder, with one file a rater: these name the raters, images are joined
-        by ``file_name`` and classes by name.
-        A segmentation is a list of rings (a polygon) or run lengths (a mask); boxes that are absent are
-        the bounds of the other shape. A ``rater_list`` that maps persons to their sessions, as KaLOS files have it
-        (``{"ann": [1, 2]}``, and a ``session_id`` on every annotation), makes every session a rater of its own, named
-        "ann (S1)". ``info.rater_categories`` (rater or person -> class names or ids) limits the classes a rater was
-        assigned to; ``info.raters`` (names) gives raters and their order. Annotations that share an id are refused;
-        with ``on_invalid="skip"`` all are numbered anew.
+        A file, or its content, with ``images`` (``id``, ``file_name``, ``width``, ``height``, ``rater_list``),
+        ``annotations`` (``image_id``, ``category_id``, ``bbox``, ``segmentation``, ``keypoints``, ``attributes`` (name
+        -> number, boolean or text, as written by CVAT), and the rater in one of `KNOWN_FIELDS`), and ``categories``. Or
+        several paths, or a folder, with one file per rater: the files name the raters, images are matched by
+        ``file_name`` and classes by name.
+
+        A segmentation is a list of rings (a polygon) or run lengths (a mask); missing boxes are the bounds of the other
+        shape. If a ``rater_list`` maps persons to their sessions, as in KaLOS files (``{"ann": [1, 2]}``, and a
+        ``session_id`` on every annotation), every session is a separate rater, named "ann (S1)".
+        ``info.rater_categories`` (rater or person -> class names or ids) limits the classes that a rater was assigned
+        to; ``info.raters`` (names) defines raters and their order. Annotations that share an id are an error; with
+        ``on_invalid="skip"``, all are renumbered.
 
     Returns
     -------
     Annotations
-        Boxes that are turned (``attributes.rotation`` in degrees clockwise about their centre, as CVAT writes it) are
-        polygons; where there are any, every other box is one, too.
-        Crowd regions (``iscrowd``) are kept out, counted in `crowds`, and those that can be compared are in
-        `crowd_regions`. A region stands for many objects and corresponds to none of them, so agreement does not read
-        it: where one rater marked a crowd and others annotated its objects one by one, these objects count as theirs
-        alone, and a rater with a crowd region only as one who annotated nothing. Both lower alpha. In mAP
-        (`modified_map`, `map_of_predictions`) crowd regions of the ground truth are ignored regions, as in pycocotools.
+        Rotated boxes (``attributes.rotation`` in degrees clockwise about their centre, as written by CVAT) are
+        polygons; if there are any, every other box becomes a polygon, too.
+
+        Crowd regions (``iscrowd``) are left out and counted in `crowds`; valid ones are in `crowd_regions`. A region
+        contains many objects and corresponds to none of them, so agreement ignores it. If other raters annotated its
+        objects one by one, these objects count as theirs alone. A rater with only a crowd region counts as having
+        annotated nothing. Both lower alpha. In mAP (`modified_map`, `map_of_predictions`), crowd regions of the ground
+        truth are ignored regions, as in pycocotools.
 
     Warns
     -----
     KalosWarning
-        If a ``rater_list`` is absent, there are crowd regions, a name has no alias, or annotations reach beyond their
+        If a ``rater_list`` is missing, there are crowd regions, a name has no alias, or annotations reach beyond their
         image.
 
     Raises
     ------
     InputError
-        If the file is not JSON or not COCO; or listing all records that cannot be used.
+        If the file is not JSON, is not COCO, or has invalid records (all are listed).
 
     Examples
     --------
@@ -109,7 +111,7 @@ def read_coco(
 
 
 def build_content(content: Content, settings: CocoSettings) -> Annotations:
-    """The table of what a file holds, and warnings of what was assumed."""
+    """Build the table from the content of a file, and warn of assumptions."""
     objects, keys = content.objects, content.keys
     raters = Raters(content.info, content.problems)
     listed = raters.listed(content.images)
@@ -120,7 +122,7 @@ def build_content(content: Content, settings: CocoSettings) -> Annotations:
     _turn_boxes(table)
     if settings.on_invalid == "skip" and _share_ids(content, table.id):
         table.id = [position + 1 for position in objects.positions]
-        content.account.notes.append("annotations share ids, and are numbered anew, as they stand in the file")
+        content.account.notes.append("annotations share ids, and are renumbered in the order of the file")
     source = Source(
         name=content.name,
         images=content.image_ids,
@@ -175,7 +177,7 @@ def _share_ids(content: Content, ids: list[Any]) -> bool:
 
 
 def _crowd_table(content: Content, classes: Classes, raters: Raters, source: Source) -> Annotations:
-    """The crowd regions that can be compared: of a known image, rater and class, and with a shape that can be used."""
+    """Return the valid crowd regions: with a known image, rater and class, and a valid shape."""
     regions = content.crowds
     annotators = Raters(content.info, Problems(content.name)).annotators(regions, content.rater_field, content.images)
     words = replace(classes.vocabulary, unmapped=Counter())
@@ -207,7 +209,7 @@ def _crowd_table(content: Content, classes: Classes, raters: Raters, source: Sou
 
 
 def _turn_boxes(table: RawTable) -> None:
-    """Polygons of boxes without an outline, where any has an attribute that turns it, as CVAT writes it."""
+    """Convert boxes without an outline to polygons if any has CVAT's attribute ``rotation``."""
     angle = list(map(_rotation, table.attributes)) if any(table.attributes) else []
     if not any(angle):
         return
@@ -227,7 +229,7 @@ def _rotation(entry: Any) -> float:
 
 
 def _assumptions(content: Content, vocabulary: Vocabulary, result: Annotations, unlisted: int) -> Iterator[str]:
-    """What to warn of; `unlisted`: images without a list, of which every rater is taken as assigned."""
+    """Yield warnings about assumptions; `unlisted` is the number of images without a list of raters."""
     yield from content.account.notes
     if result.crowds.any():
         lost = int(result.crowds.sum()) - len(result.crowd_regions or ())

@@ -1,4 +1,4 @@
-"""The records of a JSON file that is larger than memory, found by their brackets, some megabytes at a time."""
+"""Scanner for the records of a JSON file larger than memory, which finds brackets some megabytes at a time."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from kalos_core.files import open_file
 
 BYTES_AT_ONCE = 1 << 22
-"""Read in one step. A record that is longer takes as many steps as it needs."""
+"""Number of bytes read in one step; longer records take several steps."""
 
 QUOTE, BACKSLASH, OPENING, CLOSING, AS_BRACE = 34, 92, 123, 125, 32
-"""In ASCII; with the bit `AS_BRACE` a bracket is a brace."""
+"""ASCII codes; the bit `AS_BRACE` turns a bracket into a brace."""
 
 LONGEST_KEY = 200
-"""Bytes before a list in which its key stands."""
+"""Number of bytes before a list that are searched for its key."""
 
 
 class Batch(NamedTuple):
-    """Some records of a list: objects (or lists) at ``text[start[i]:end[i]]``, with commas between them."""
+    """Some records of a list: objects (or lists) at ``text[start[i]:end[i]]``, separated by commas."""
 
     key: str
     text: bytes
@@ -33,25 +33,25 @@ class Batch(NamedTuple):
 
     @property
     def together(self) -> bytes:
-        """JSON of a list of them."""
+        """JSON list of the records."""
         return b"[" + self.text[self.start[0] : self.end[-1]] + b"]"
 
     def each(self) -> list[bytes]:
-        """JSON of each."""
+        """Return the JSON of each record."""
         return [self.text[start:end] for start, end in zip(self.start.tolist(), self.end.tolist(), strict=True)]
 
 
 def scan(path: Path, lists: Sequence[str], rest: bytearray) -> Iterator[Batch]:
-    """The records of lists that stand in the one object of a file, in the order of the file, batch by batch.
+    """Yield batches of the records in some lists of a file's top-level object, in the order of the file.
 
     Parameters
     ----------
     path : Path
-        In UTF-8, packed if its name ends in ``.gz``.
+        File in UTF-8, compressed if its name ends in ``.gz``.
     lists : sequence of str
         Keys of the lists.
     rest : bytearray
-        Takes the rest of the file: JSON of all else, with ``{}`` in the place of each batch.
+        Receives the rest of the file as JSON, with ``{}`` in place of each batch.
 
     Examples
     --------
@@ -111,14 +111,14 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 
 def _brackets(text: bytes, depth: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    r"""Where brackets and braces stand outside of strings, 1 or -1 for each, and how deep one is after it.
+    r"""Return positions of brackets and braces outside strings, 1 (opening) or -1 (closing), and the depth after each.
 
     Parameters
     ----------
     text : bytes
-        It begins outside of a string.
+        Text that begins outside a string.
     depth : int
-        How deep one is at its beginning.
+        Nesting depth at the beginning of the text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Options of the readers of COCO files, each declared once."""
+"""Options of the readers of COCO files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Assignment = Annotated[
     Option(
         "Assigned where rater_list is absent",
         "Who was assigned to images without rater_list.",
-        choices={"all": "every rater of the file", "drew": "those who annotated something there"},
+        choices={"all": "every rater of the file", "drew": "the raters who annotated something there"},
     ),
 ]
 
@@ -24,8 +24,8 @@ Crowds = Annotated[
         "Annotations marked as a crowd",
         "Meaning of the mark iscrowd of annotations.",
         choices={
-            "auto": "regions, unless most of a rater's annotations carry the mark, or marked ones have the attribute "
-            "occluded, as of a tool that marks every mask; the account says so",
+            "auto": "regions, unless most of a rater's annotations have the mark, or marked ones have the attribute "
+            "occluded, as written by tools that mark every mask; the account then has a note",
             "regions": "regions of many objects, kept apart",
             "objects": "single objects like any other",
         },
@@ -36,7 +36,7 @@ NotExhaustive = Annotated[
     Literal["ignore", "exclude"],
     Option(
         "Classes annotated in part",
-        "Images of LVIS files whose not_exhaustive_category_ids name a class of which a rater annotated nothing.",
+        "Handling of classes in not_exhaustive_category_ids of LVIS images, if a rater annotated none of them.",
         choices={
             "ignore": "the rater counts as assigned, as in published numbers",
             "exclude": "the rater counts as not assigned to the class there (`Annotations.excluded`)",
@@ -49,7 +49,7 @@ NotExhaustive = Annotated[
 class CocoFileSettings(ReaderSettings):
     """Options of `read_coco` and `stream_coco`.
 
-    Annotations that share an id are refused; with ``on_invalid="skip"`` all are numbered anew.
+    Annotations that share an id are an error; with ``on_invalid="skip"``, all are renumbered.
     """
 
     assigned: Assignment = "all"
@@ -65,15 +65,15 @@ class CocoSettings(CocoFileSettings, AliasSettings):
         str | None,
         Option(
             "Field of the rater",
-            "Field of an annotation that holds its rater, such as created_by or attributes.annotator; by default "
-            "rater_id and the like.",
+            "Field of an annotation with its rater, such as created_by or attributes.annotator; by default "
+            "rater_id or a similar name.",
         ),
     ] = None
     category_field: CategoryField = None
 
     @property
     def by_id(self) -> bool:
-        """Whether classes are those of ``category_id``."""
+        """Whether classes are defined by ``category_id``."""
         return self.category_field is None and not self.aliases
 
     def __post_init__(self) -> None:
@@ -87,5 +87,5 @@ class StreamSettings(CocoFileSettings):
     """Options of `stream_coco`."""
 
     images_per_block: Annotated[
-        int, Option("Images in a table", "How many images each table has, the last one fewer.", low=1)
+        int, Option("Images in a table", "Number of images in each table; the last one may have fewer.", low=1)
     ] = field(default=1000, kw_only=False)

@@ -1,7 +1,7 @@
-"""`stream_coco`: a COCO file that is larger than memory, some images at a time.
+"""Reader of COCO files larger than memory, `stream_coco`, some images at a time.
 
-COCO lists annotations in any order. So the records of each block of images are brought together on disk first, in one
-nameless file, and no more than one block is in memory.
+COCO lists annotations in any order. The records of each block of images are therefore first collected on disk, in one
+temporary file, and only one block is in memory.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from kalos_core.readers.coco.settings import CocoSettings, Crowds, StreamSetting
 LISTS = ("images", "annotations")
 
 SEEN = 100
-"""Annotations of which the fields are named where none has a rater."""
+"""Number of annotations whose fields are listed in the error if none has a rater."""
 
 MARKED = re.compile(rb'"iscrowd"\s*:\s*(?:[1-9]|true)')
-"""A crowd region, or a mask of a tool that writes each as one."""
+"""Mark of a crowd region, or of a mask by a tool that marks every mask."""
 
 NAMES: list[str] = []
 SESSIONS: dict[str, list[str]] = {}
-"""For a list of raters of the one and of the other kind, where it does not matter who they are."""
+"""Placeholders for a list of raters without or with sessions, if the raters themselves do not matter."""
 
 
 @takes(StreamSettings)
 def stream_coco(path: str | os.PathLike[str], settings: StreamSettings) -> Iterator[Annotations]:
-    """Annotations of a COCO file of any size, a block of images at a time.
+    """Read a COCO file of any size, a block of images at a time.
 
-    Each table is ``read_coco(path).select(images=...)`` of its images, which are in the order of the file: it has all
-    raters and categories, and its annotations in the order of the file. Classes are those of ``category_id``.
+    Each table equals ``read_coco(path).select(images=...)`` of its images, which are in the order of the file. It has
+    all raters and categories, and its annotations in the order of the file. Classes are those of ``category_id``.
 
-    The file is gone through twice, and written once to the folder for temporary files. In memory are one block, of
-    each image of the file its id and whether it lists raters, and 8 bytes for each annotation.
+    The file is read twice, and written once to the folder for temporary files. The memory holds one block, the id of
+    each image and whether it lists raters, and 8 bytes per annotation.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ def stream_coco(path: str | os.PathLike[str], settings: StreamSettings) -> Itera
     Warns
     -----
     KalosWarning
-        As `read_coco`, for each block of its own; messages name its images.
+        As in `read_coco`, separately for each block; messages name its images.
 
     Raises
     ------
     InputError
-        As `read_coco`. What is wrong with the file as a whole (its JSON, images, raters, ids of annotations that are
-        not unique) before the first table; records that cannot be used when it is the turn of their block.
+        As raised by `read_coco`. Errors of the whole file (JSON, images, raters, duplicate ids of annotations) are
+        raised before the first table; errors of single records, when their block is read.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _stream(path: Path, settings: StreamSettings) -> Iterator[Annotations]:
 
 @dataclass
 class _Shelves:
-    """Texts in a file, of which is known where those of each shelf lie."""
+    """Texts in a file, indexed by shelf."""
 
     file: IO[bytes]
     places: defaultdict[tuple[str, int], array[int]] = field(default_factory=lambda: defaultdict(lambda: array("q")))
@@ -112,7 +112,7 @@ class _Shelves:
         self.file.write(text)
 
     def take(self, key: str, shelf: int) -> bytes:
-        """JSON of the list of all texts of a shelf, in the order in which they were put there."""
+        """Return the JSON list of all texts of a shelf, in the order in which they were added."""
         places = self.places[key, shelf]
         texts = []
         for start, length in zip(places[::2], places[1::2], strict=True):
@@ -122,7 +122,7 @@ class _Shelves:
 
 
 def _names_in(text: bytes) -> Any:
-    """The names of the fields of a record, and of its attributes, without what they hold, which may be long."""
+    """Return the field names of a record and its attributes, without other values, which may be long."""
     record = json.loads(text)
     return (
         {name: of if name == "attributes" else None for name, of in record.items()}
@@ -139,22 +139,22 @@ class _Blocks:
     ----------
     path : Path
     size : int
-        Images of a block.
+        Number of images in a block.
     crowds : "auto", "regions" or "objects"
     shelves : _Shelves
-        Of each block its images, its annotations, and where these stand in the file.
+        Images, annotations, and positions of annotations in the file, for each block.
     position : dict
-        Id of each image -> where it stands in the file.
+        Id of each image -> its position in the file.
     lists : list (I,)
-        Of each image `NAMES` or `SESSIONS`, None where it has no list of raters.
+        `NAMES` or `SESSIONS` for each image, None without a list of raters.
     data : dict
-        The file without its images and annotations.
+        Content of the file without images and annotations.
     marks : CrowdMarks
-        Of all annotations.
+        Crowd marks of all annotations.
     hashes : set of int
-        Those of ids that annotations share.
+        Hashes that occur more than once among the ids of annotations.
     field : str
-        Of an annotation, which holds its rater.
+        Field of an annotation with its rater.
     """
 
     path: Path
@@ -173,7 +173,7 @@ class _Blocks:
         return -(-len(self.position) // self.size)
 
     def sort(self) -> None:
-        """Go through the file twice: for the images, which may come last, then for the annotations."""
+        """Scan the file twice: for the images, which may come last, then for the annotations."""
         rest = bytearray()
         rater_lists: dict[str, Any] = {}
         for batch in scan(self.path, LISTS, rest):
@@ -185,7 +185,7 @@ class _Blocks:
                     records = Records([row for row in records.rows if isinstance(row, Mapping)])
                 self.marks.add(records, find_rater_field(records))
         data = as_object(parse_json(self.path, bytes(rest), "COCO file"), self.path)
-        for key in LISTS:  # nothing but {} in the place of each batch
+        for key in LISTS:  # only {} in place of each batch
             record_list(data, key, self.path.name)
         if not self.position:
             raise InputError(f"{self.path.name}: expected at least one image, got none")
@@ -224,7 +224,7 @@ class _Blocks:
             seen = seen or [_names_in(text) for text in texts[:SEEN]]
             keys = records.keys("image_id")
             images = [self.position.get(key) for key in keys]
-            shelf_of = np.array([(image or 0) // self.size for image in images], np.intp)  # unknown: refused there
+            shelf_of = np.array([(image or 0) // self.size for image in images], np.intp)  # unknown: reported there
             for shelf in np.unique(shelf_of).tolist():
                 rows = np.flatnonzero(shelf_of == shelf).tolist()
                 self.shelves.put("annotations", shelf, [texts[row] for row in rows])
@@ -246,7 +246,7 @@ class _Blocks:
         self.hashes = _repeated(hashes)
 
     def check_ids(self) -> None:
-        """An error if ids are the same, of those whose hashes are."""
+        """Raise an error for duplicate ids among those with duplicate hashes."""
         entries: list[tuple[int, Any, str]] = []
         for number in range(len(self)):
             records, _ = self.marks.parted(self._annotations(number), self.field, self.crowds)
@@ -260,12 +260,12 @@ class _Blocks:
         problems.raise_if_any()
 
     def _annotations(self, number: int) -> Records:
-        """Of a block."""
+        """Return the annotations of a block."""
         positions: list[int] = parse_json(self.path, self.shelves.take("positions", number), "COCO file")
         return decode_list(self.shelves.take("annotations", number), self.path, positions)
 
     def content(self, number: int) -> Content:
-        """A block as if it were a file of its own, but for the positions of its records."""
+        """Return a block as the content of a separate file, except for the positions of its records."""
         first = number * self.size
         images = parse_json(self.path, self.shelves.take("images", number), "COCO file")
         name = f"{self.path.name}, images {first + 1:,} to {first + len(images):,}"
@@ -274,11 +274,11 @@ class _Blocks:
 
 
 def _repeated(hashes: array[int]) -> set[int]:
-    """Those that occur twice."""
+    """Return the hashes that occur more than once."""
     ordered = np.sort(np.array(hashes, dtype=np.int64))
     return set(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
 
 
 def _hash(key: Any) -> int | None:
-    """None of what is no id, which is refused where its record is read."""
+    """Return the hash of an id; None for an invalid id, which is reported when its record is read."""
     return None if key is None or isinstance(key, bool) or not is_hashable(key) else hash(key)

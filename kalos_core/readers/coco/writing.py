@@ -1,4 +1,4 @@
-"""`write_coco`."""
+"""Writer of COCO files, `write_coco`."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from kalos_core.results import plain_values
 from kalos_core.shapes import Boxes, Keypoints, Masks, Polygons
 
 SHAPES = ("box", "polygon", "mask", "keypoints")
-"""Kinds of shapes that a COCO file can hold."""
+"""Shape kinds that a COCO file can contain."""
 
 OWN_FIELDS = frozenset(
     {"id", "image_id", "category_id", "iscrowd", "area", "bbox", "segmentation", "keypoints", "num_keypoints"}
     | {"source_id", SESSION_FIELD, *RATER_FIELDS}
 )
-"""Fields of an annotation that have a meaning already."""
+"""Fields of an annotation that already have a meaning."""
 
 DESCRIPTION = "Labels of several raters, one rater_id per annotation"
-"""In every file that is written here, first, so that it is known where it would be replaced."""
+"""First entry of every file written here; it identifies files that may be replaced."""
 
 Fields = dict[str, Any]
 
@@ -44,9 +44,9 @@ def write_coco(
 ) -> Path:
     """Write annotations as a COCO file that `read_coco` reads back as the same table.
 
-    The file appears whole or not at all. Masks are written as run lengths, keypoints as x, y, v with v = 2 where one is
-    labelled. Where every rater is a session of a person, ``rater_list`` maps persons to sessions, as KaLOS files have
-    it. Image and annotation ids stay where they are whole numbers; others are numbered from 1 and, if they are text or
+    The file is written completely or not at all. Masks are written as run lengths, keypoints as x, y, v with v = 2 if
+    labelled. If every rater is a session of a person, ``rater_list`` maps persons to sessions, as in KaLOS files. Image
+    and annotation ids are kept if all are whole numbers; otherwise they are numbered from 1 and, if they are text or
     whole numbers, kept under ``source_id``. Categories are numbered from 1 in the order of the vocabulary. Crowd
     regions are written as such. `skipped` is not written.
 
@@ -54,23 +54,23 @@ def write_coco(
     ----------
     annotations : Annotations
     path : path
-        Of the file; another file that was written by this function is replaced.
+        Path of the file; an existing file that was written by this function is replaced.
     fields : mapping of str to (N,) values, optional
-        What to say of each annotation as well, such as a consensus' ``score``; JSON's types, and no field of COCO's
-        own.
+        Further fields of each annotation, such as the ``score`` of a consensus; values of JSON types, and names that
+        are not COCO's own.
     overwrite : bool
-        Replace any other file, too.
+        Whether to replace any other existing file, too.
 
     Returns
     -------
     Path
-        Where it was written.
+        Path of the file.
 
     Raises
     ------
     InputError
-        If the folder is not there, a file that is there was not written by this function, or for what COCO cannot hold:
-        volumes, cuboids, a polygon and a mask of one annotation.
+        If the folder does not exist, or an existing file was not written by this function. Also for shapes that COCO
+        does not support: volumes, cuboids, a polygon and a mask of one annotation.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def _whole_ids(ids: Any) -> list[int]:
 
 
 def _crowd_ids(crowds: Annotations | None, annotation_ids: list[int]) -> list[int]:
-    """Ids of the crowd regions, their own where they are whole numbers that no annotation has."""
+    """Return ids of the crowd regions: their own if all are whole numbers that no annotation has, else new ones."""
     if crowds is None:
         return []
     own = _whole_ids(crowds.id)
@@ -166,7 +166,7 @@ def _crowd_ids(crowds: Annotations | None, annotation_ids: list[int]) -> list[in
 
 
 def _are_sessions(annotations: Annotations) -> bool:
-    """Whether every rater is a session of a person, and no other the same."""
+    """Check whether every rater is a session of a person, without duplicates."""
     pairs = set(zip(annotations.person, annotations.session, strict=True))
     return all(annotations.session) and len(pairs) == len(annotations.raters) > 0
 
@@ -191,7 +191,7 @@ def _image_record(annotations: Annotations, row: int, image_id: int, in_sessions
         record |= {"width": _plain(width), "height": _plain(height)}
     regions = annotations.crowd_regions
     left_out = int(annotations.crowds[row]) - (0 if regions is None else int((regions.image == row).sum()))
-    if left_out > 0:  # regions that are not here
+    if left_out > 0:  # regions that are counted but not in the table
         record["crowds"] = left_out
     excluded = annotations.excluded[annotations.excluded[:, 0] == row]
     if len(excluded):
@@ -245,7 +245,7 @@ def _annotation_records(
 
 
 def _box_writer(boxes: Boxes) -> Callable[[int], Fields]:
-    """One without area, around a shape without area, is not written: it is derived again when read."""
+    """Return a writer that omits boxes without area, around shapes without area; they are derived on reading."""
     xywh, solid = boxes.xywh().tolist(), boxes.area() > 0
     return lambda row: {"bbox": xywh[row]} if solid[row] else {}
 

@@ -288,7 +288,7 @@ class TestImages:
             kf.load_raters(coco(), "new", images=images)
         assert str(caught.value) == (
             "images: expected a folder with all 6 images of annotations, got none for 2, such as '1.png' (looked in: "
-            f"{images}); grey canvases stand in for them where canvas names a folder to put them in"
+            f"{images}); to use grey canvases in their place, pass a folder as canvas"
         )
         assert not fo.dataset_exists("new")
 

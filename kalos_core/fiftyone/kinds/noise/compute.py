@@ -81,7 +81,7 @@ def inject_noise(samples: Any, run_key: str, settings: NoiseArguments) -> NoiseR
     >>> noise_raters(dataset, "noise"), dataset.values("noise_synthetic_1.detections.noise")[0]
     (('noise_synthetic_1', 'noise_synthetic_2'), ['unchanged', 'unchanged', 'unchanged'])
     >>> dataset.first().truth.detections[0]["noise_all"], dataset.first().truth.detections[0]["noise_fields"]
-    (['deletion', 'shift'], ['noise_synthetic_2', 'noise_synthetic_2'])
+    (['shift'], ['noise_synthetic_2'])
     >>> dataset.delete()
     """
     with analysing(samples, run_key, settings.progress) as report:
