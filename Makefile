@@ -93,9 +93,9 @@ check:
 collect:
 	$(RUN) pytest --collect-only --quiet --quiet > /dev/null
 
-# Without warnings, and without a network. The variable silences what is about MkDocs itself, not about these pages.
+# Warnings are errors; nothing needs a network. The variable silences a notice about MkDocs itself.
 site:
-	NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict
 
 # Beside the packages that ours is compared with: kalos 0.8.0, pylibmgm (GPL) and SimpleITK, in an environment of their own.
 test-peers: ## run the tests that need packages of others, in .venv-peers

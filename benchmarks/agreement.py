@@ -109,18 +109,18 @@ def against_peer(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
         (
             Row("boxes", cold_boxes.took, peer_boxes.took, AT_LEAST[BOXES], "agreement on boxes"),
             Row(
-                "polygons, first time (geometries made)",
+                "polygons, first call (geometries built)",
                 cold.took,
                 peer.took,
                 AT_LEAST[POLYGONS],
-                "agreement on polygons, geometry included",
+                "agreement on polygons, geometries built",
             ),
             Row(
-                "polygons, again (geometries there)",
+                "polygons, second call (geometries cached)",
                 warm.took,
                 peer.took,
                 AT_LEAST_AGAIN,
-                "agreement on polygons, geometry there from before",
+                "agreement on polygons, geometries cached",
             ),
         ),
         notes=(
@@ -160,7 +160,7 @@ def reading(path: Path, repeats: int) -> Table:
         mine, peer = alternate(subjects, repeats)
         rows.append(Row(what, mine.took, peer.took, claim, what if claim else ""))
         if what == "read":
-            rows.append(Row("    an image", mine.took.per(images), peer.took.per(images)))
+            rows.append(Row("    per image", mine.took.per(images), peer.took.per(images)))
         else:
             notes.append(f"{what}: {same_work(mine.answer, peer.answer)}")
     title = f"reading {path.name}: {images:,} images, {len(shared.annotations):,} annotations, all checks of the file"
@@ -185,14 +185,14 @@ def scaling(coco: Mapping[str, Any], name: str, repeats: int, copies: Sequence[i
                 f"agreement on boxes, {COPIES[-1]} copies of the images" if claim else "",
             )
         )
-        rows.append(Row("    a pair", mine.took.per(shared.pairs), peer.took.per(shared.pairs)))
+        rows.append(Row("    per pair", mine.took.per(shared.pairs), peer.took.per(shared.pairs)))
         notes.append(f"{what}: {same_work(mine.answer, peer.answer)}")
         per_pair[what] = mine.took.per(shared.pairs)
     (smallest, least), *larger = per_pair.items()
-    growth = tuple(Row(f"time of a pair, {what}", took, least, GROWTH) for what, took in larger)
+    growth = tuple(Row(f"time per pair, {what}", took, least, GROWTH) for what, took in larger)
     return [
-        Table("agreement on boxes, more of them", tuple(rows), notes=tuple(notes)),
-        Table("nothing grows faster than the number of pairs", growth, "larger", smallest, speedup=False),
+        Table("agreement on boxes, by number of boxes", tuple(rows), notes=tuple(notes)),
+        Table("growth of time with the number of pairs", growth, "larger", smallest, speedup=False),
     ]
 
 
@@ -209,14 +209,14 @@ def memory(coco: Mapping[str, Any], name: str, copies: Sequence[int] = COPIES) -
             if similarity == BOXES or times == copies[0]:
                 rows.append(Row("    the peer", peak_memory(shared.peer(similarity)).per(count)))
     return Table(
-        "memory beyond the input at the peak, bytes an annotation",
+        "peak memory in addition to the input, in bytes per annotation",
         tuple(rows),
-        "here",
-        "allowed",
+        "measured",
+        "limit",
         speedup=False,
         notes=(
-            "seen by Python's tracemalloc; vertices that GEOS keeps for geometries are not in it",
-            "pairs are compared in blocks: those of 200 images fill a few, which take 3 MB",
+            "measured by Python's tracemalloc, which does not include the vertices that GEOS keeps for geometries",
+            "pairs are compared in blocks: 200 images fill a few blocks, which take 3 MB",
         ),
     )
 

@@ -61,7 +61,7 @@ def identical(repeats: int) -> Table:
         for more, (count, outcome, less) in enumerate(zip(IDENTICAL[1:], took[1:], took, strict=False)):
             claim = QUADRATIC if more == len(IDENTICAL) - 2 else None
             rows.append(Row(f"{name}, {count} of each rater", outcome.took, less.took, claim))
-    return Table("identical boxes of two raters", tuple(rows), "so many", "half of them", speedup=False)
+    return Table("identical boxes of two raters", tuple(rows), "this number", "half the number", speedup=False)
 
 
 def many_raters(repeats: int) -> Table:
@@ -82,7 +82,7 @@ def many_raters(repeats: int) -> Table:
     return Table(
         f"{RATERS} raters x {UNITS} units: {len(table):,} annotations, {len(result.pairs):,} pairs, 1,000 replicates",
         tuple(Row(name, outcome.took, most, 1.0) for name, outcome in zip(works, outcomes, strict=True)),
-        other="allowed",
+        other="limit",
         speedup=False,
     )
 

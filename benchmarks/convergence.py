@@ -108,7 +108,7 @@ def against_coco(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
                 mine.took,
                 theirs.took,
                 claim,
-                f"modified mAP of {images:,} images, beside {tool}",
+                f"modified mAP of {images:,} images, vs. {tool}",
             )
         )
         difference = abs(mine.answer - theirs.answer)
@@ -182,9 +182,9 @@ def memory(coco: Mapping[str, Any], name: str, copies: int = COPIES[-1]) -> Tabl
     used = peak_memory(Subject(_whole, lambda: without_cache(table)))
     what = f"label convergence, {copies} x {name}: {len(table.images):,} images, {len(table):,} annotations"
     return Table(
-        "memory of label convergence beyond the input at the peak",
+        "peak memory of label convergence in addition to the input",
         (Row(what, used, Measured((float(MOST_MEMORY),), "B"), 1.0),),
-        "here",
-        "allowed",
+        "measured",
+        "limit",
         speedup=False,
     )

@@ -88,7 +88,8 @@ def _same_work(ours: Mapping[str, Any], peer_answer: Any) -> str:
         "pair of raters": abs(ours["pairs"].global_alpha[0, 1] - peer_answer[8][first][second]),
     }
     verdict = "same work" if max(differences.values()) <= SAME else "NOT THE SAME WORK"
-    return f"{verdict}: largest difference " + ", ".join(f"{value:.1e} a {what}" for what, value in differences.items())
+    listed = ", ".join(f"{value:.1e} per {what}" for what, value in differences.items())
+    return f"{verdict}: largest difference {listed}"
 
 
 def _same_curve(ours: Mapping[str, Any], peer_answers: Mapping[float, Any], annotations: Annotations) -> str:

@@ -30,8 +30,8 @@ def speed(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
     for what, outcome in zip(("boxes", "boxes and polygons"), outcomes, strict=True):
         made, source = outcome.answer
         rows.append(Row(f"{what}, one annotation", outcome.took.per(made)))
-        notes.append(f"{what}: {made / outcome.took.median:,.0f} annotations a second, {made:,} sampled; {source}")
-    notes.append(f"wanted: at least {AT_LEAST:,} boxes a second")
+        notes.append(f"{what}: {made / outcome.took.median:,.0f} annotations per second, {made:,} sampled; {source}")
+    notes.append(f"goal: at least {AT_LEAST:,} boxes per second")
     title = f"generation, {name}: {len(reference):,} reference annotations, {RATERS} raters, magnitude 1"
     return Table(title, tuple(rows), notes=tuple(notes))
 

@@ -71,10 +71,10 @@ def of_images(repeats: int, images: tuple[int, ...] = IMAGES) -> Table:
                 claim = FLAT if count == images[-1] else None
                 rows.append(Row(f"{name}, {count:,} images", took, fewest, claim, images=count))
     return Table(
-        f"seconds an image, boxes of {RATERS} raters, about {OBJECTS} objects an image",
+        f"seconds per image, boxes of {RATERS} raters, about {OBJECTS} objects per image",
         tuple(rows),
-        "an image",
-        f"an image of {images[0]:,}",
+        "per image",
+        f"per image of {images[0]:,}",
         speedup=False,
     )
 

@@ -124,7 +124,7 @@ def grades(repeats: int, items: int = ITEMS) -> list[Table]:
             [Subject(nominal_alpha, lambda: given), Subject(work, lambda: given), Subject(theirs, lambda: turned)],
             repeats,
         )
-        beside.append(Row(f"{metric}, beside krippendorff", ours.took, peer.took, 1.0))
+        beside.append(Row(f"{metric}, vs. krippendorff", ours.took, peer.took, 1.0))
         difference = abs(ours.answer - peer.answer)
         verdict = "same alpha" if difference <= SAME else "NOT THE SAME WORK: other alpha"
         notes.append(f"{verdict}, {metric} ({ours.answer:.6f}), difference {difference:.1e}")
@@ -135,8 +135,8 @@ def grades(repeats: int, items: int = ITEMS) -> list[Table]:
     took = (Row("alpha, AC2 and Conger's kappa, 1,000 replicates", found.took, Measured((MOST_GRADING,)), 1.0),)
     return [
         Table(f"alpha of grades, {what}", tuple(beside), other="krippendorff", notes=tuple(notes)),
-        Table(f"alpha of grades beside the nominal one, {what}", tuple(against), other="nominal", speedup=False),
-        Table(f"agreement on grades in one result, {what}", took, "here", "allowed", speedup=False),
+        Table(f"alpha of grades vs. nominal alpha, {what}", tuple(against), other="nominal", speedup=False),
+        Table(f"agreement on grades in one result, {what}", took, "measured", "limit", speedup=False),
     ]
 
 
@@ -169,12 +169,12 @@ def label_tables(
     )
     rows = [Row(what, outcome.took, Measured((most,)), 1.0) for what, outcome, most in times]
     return [
-        Table("tables of labels: time", tuple(rows), "here", "allowed", speedup=False),
+        Table("tables of labels: time", tuple(rows), "measured", "limit", speedup=False),
         Table(
             "tables of labels: memory",
             (Row(f"read {answers:,} answers from CSV", memory, Measured((MOST_READ_MEMORY,), "B"), 1.0),),
-            "here",
-            "allowed",
+            "measured",
+            "limit",
             speedup=False,
         ),
     ]
@@ -211,8 +211,8 @@ def many_categories(repeats: int, items: int = ITEMS) -> list[Table]:
             memory.append(Row(f"{name}, {kind}", peak_memory(subject), Measured((MOST_MEMORY,), "B"), 1.0))
     what = f"{items:,} items x {MANY_CATEGORIES:,} categories"
     return [
-        Table(f"coefficients of counts, {what}: time", tuple(times), "here", "allowed", speedup=False),
-        Table(f"coefficients of counts, {what}: memory", tuple(memory), "here", "allowed", speedup=False),
+        Table(f"coefficients of counts, {what}: time", tuple(times), "measured", "limit", speedup=False),
+        Table(f"coefficients of counts, {what}: memory", tuple(memory), "measured", "limit", speedup=False),
     ]
 
 
@@ -244,10 +244,10 @@ def dawid_skene_of_a_crowd(repeats: int, answers: int = ANSWERS, raters: int = C
         table = crowd(answers, raters, each)
         (outcome,) = alternate([Subject(lambda _, table=table: dawid_skene(table))], repeats, warm_up=False)
         end = f"{outcome.answer.iterations} steps" if outcome.answer.converged else "not settled"
-        what = f"{answers:,} answers, {each} an item, until settled ({end})"
+        what = f"{answers:,} answers, {each} per item, until convergence ({end})"
         rows.append(Row(what, outcome.took, Measured((MOST_ESTIMATING,)), 1.0))
     title = f"Dawid-Skene, {raters:,} raters, {CLASSES} classes"
-    tables = [Table(f"{title}: time", tuple(rows), "here", "allowed", speedup=False)]
+    tables = [Table(f"{title}: time", tuple(rows), "measured", "limit", speedup=False)]
     if importlib.util.find_spec("crowdkit") is None:
         return tables
     from crowdkit.aggregation import DawidSkene
@@ -264,7 +264,7 @@ def dawid_skene_of_a_crowd(repeats: int, answers: int = ANSWERS, raters: int = C
     theirs = peer.answer.probas_.loc[table.items, table.concepts].to_numpy(dtype=float)
     difference = float(np.abs(ours.answer.probability - theirs).max())
     verdict = "same probabilities" if difference <= SAME_PROBABILITY else "NOT THE SAME WORK: other probabilities"
-    row = Row(f"{answers:,} answers, 5 an item, {STEPS} steps", ours.took, peer.took, 1.0, "Dawid-Skene, ten steps")
+    row = Row(f"{answers:,} answers, 5 per item, {STEPS} steps", ours.took, peer.took, 1.0, "Dawid-Skene, ten steps")
     return [*tables, Table(title, (row,), other="crowd-kit", notes=(f"{verdict}, difference {difference:.1e}",))]
 
 
@@ -283,4 +283,4 @@ def skill_on_objects(repeats: int, images: int = IMAGES) -> Table:
         f"who is right about objects, {answers:,} answers to {len(matched.units):,} units, {shards.RATERS} raters, "
         f"{shards.CLASSES} classes: time"
     )
-    return Table(title, tuple(rows), "here", "allowed", speedup=False)
+    return Table(title, tuple(rows), "measured", "limit", speedup=False)

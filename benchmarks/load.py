@@ -76,7 +76,7 @@ def grown(small: Size, large: Size) -> Iterator[Table]:
             cost.append(Row(f"{step}: {who}", busy.per(large.samples), of_small.per(small.samples), claim))
             memory.append(Row(f"{step}: {who}", ours.memory, other.memory))
     yield Table(
-        f"CPU seconds an image: {large}", tuple(cost), "an image", f"an image of {small.samples:,}", speedup=False
+        f"CPU seconds per image: {large}", tuple(cost), "per image", f"per image of {small.samples:,}", speedup=False
     )
     yield Table(f"most memory more than before: {large}", tuple(memory), "", f"{small.samples:,}", speedup=False)
     clicks = tuple(Row(name, took, less.clicks.get(name)) for name, took in more.clicks.items())

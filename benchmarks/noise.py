@@ -31,8 +31,8 @@ def fit(coco: Mapping[str, Any], name: str, repeats: int) -> Table:
     return Table(
         f"noise model, {name}: {len(annotations):,} annotations",
         (Row("fit", model.took, allowed, 1.0), Row("tests of fit", tests.took)),
-        "here",
-        "allowed",
+        "measured",
+        "limit",
         speedup=False,
         notes=(f"distributions: {counts}; {len(tests.answer):,} lines of tests",),
     )
@@ -47,9 +47,9 @@ def experiments(coco: Mapping[str, Any], name: str) -> Table:
     hold = sum(claim.holds is True for claim in claims)
     return Table(
         f"experiments on synthetic raters, {name}",
-        (Row("all of them", took, Measured((MOST_FOR_EXPERIMENTS,)), 1.0),),
-        "here",
-        "allowed",
+        (Row("all experiments", took, Measured((MOST_FOR_EXPERIMENTS,)), 1.0),),
+        "measured",
+        "limit",
         speedup=False,
         notes=(f"{hold} of {len(claims)} statements of the paper hold; `python -m kalos_core experiments` lists them",),
     )

@@ -27,10 +27,13 @@ HEAD = f"""# Benchmark results
 
 {BEGIN}
 
-Results of the last `make bench`; goals that were missed are marked. Both sides of a row ran in turns in one process,
-on new inputs. A value is the median of the rounds, with the minimum and the maximum in brackets. Seconds are wall-clock
-time; CPU seconds add up all threads. Ratios are of the medians, with the range over single rounds. Claims refer to
-wall-clock time. [Speed](speed.md) has a summary.
+This page has the results of the last `make bench`. Goals that were missed are marked "NO". [Speed](speed.md) has a
+summary.
+
+- Both sides of a row ran in turns in one process, on new inputs.
+- A value is the median of the rounds, with the minimum and the maximum in brackets.
+- Seconds are wall-clock time; CPU seconds add up all threads. Claims refer to wall-clock time.
+- A ratio is the ratio of the medians, with its range over single rounds.
 """
 
 
@@ -68,7 +71,7 @@ def page(results: Iterable[Results]) -> str:
         for table in result.tables:
             parts.append(f"### {table.title[0].upper()}{table.title[1:]}\n\n{_table(table.cells())}\n")
             if any(row.images for row in table.rows):
-                parts.append(f"![Seconds an image by the number of images](images/{PLOT.name})\n")
+                parts.append(f"![Seconds per image by the number of images](images/{PLOT.name})\n")
             parts += [f"* {note}" for note in table.notes]
             parts += [""] * bool(table.notes)
     return "\n".join(parts)
@@ -76,7 +79,7 @@ def page(results: Iterable[Results]) -> str:
 
 def headlines(results: Iterable[Results]) -> str:
     """Return the short table: claims against other tools."""
-    lines: list[Sequence[str]] = [("what", "ours", "the other", "times as fast", "in CPU seconds")]
+    lines: list[Sequence[str]] = [("task", "ours", "other tool", "speed-up", "speed-up in CPU time")]
     for result in results:
         for table in result.tables:
             lines += [_headline(table, row) for row in table.rows if row.headline]
@@ -106,7 +109,7 @@ def growth(results: Iterable[Results]) -> go.Figure:
             name=name, x=[row.images for row in rows], y=[row.ours.median * 1000 for row in rows], mode="lines+markers"
         )
     figure.update_layout(
-        title="What an image costs, of few and of many",
+        title="Time per image by number of images",
         xaxis={
             "title": {"text": "images"},
             "type": "log",
@@ -114,7 +117,7 @@ def growth(results: Iterable[Results]) -> go.Figure:
             "exponentformat": "none",
             "separatethousands": True,
         },
-        yaxis={"title": {"text": "milliseconds an image"}, "type": "log", "dtick": 1},
+        yaxis={"title": {"text": "milliseconds per image"}, "type": "log", "dtick": 1},
         width=900,
         height=520,
     )

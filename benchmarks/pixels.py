@@ -59,7 +59,7 @@ def staple_against_itk(repeats: int, side: int = SIDE) -> Table:
     verdict = "same mask" if (mine.answer.mask == (other.answer >= 0.5)).all() else "NOT THE SAME mask"
     return Table(
         title,
-        (Row("mask and performance", mine.took, other.took, FASTER_THAN_ITK, title + ", beside SimpleITK"),),
+        (Row("mask and performance", mine.took, other.took, FASTER_THAN_ITK, title + " vs. SimpleITK"),),
         other=f"SimpleITK {itk.Version.VersionString()}",
         notes=(f"{verdict}, largest difference of a probability {difference:.1e}",),
     )
@@ -69,13 +69,13 @@ def boundaries_against_itk(repeats: int, side: int = SIDE) -> Table:
     """Measure boundary distances of every two of eight masks; SimpleITK computes Hausdorff distances only."""
     masks = random_masks(STAPLE_RATERS, side)
     pairs = list(combinations(range(STAPLE_RATERS), 2))
-    title = f"distances of boundaries, {len(pairs)} pairs of {STAPLE_RATERS} raters x {side} x {side} pixels"
+    title = f"boundary distances, {len(pairs)} pairs of {STAPLE_RATERS} raters x {side} x {side} pixels"
     ours = Subject(lambda _: boundary_agreement([masks], bootstrap=0))
     name = "Hausdorff, 95 %, average, surface Dice"
     if importlib.util.find_spec("SimpleITK") is None:
         (mine,) = alternate([ours], repeats)
         limit = Measured((MOST_SECONDS_OF_BOUNDARIES,))
-        return Table(title, (Row(name, mine.took, limit, 1.0),), other="allowed")
+        return Table(title, (Row(name, mine.took, limit, 1.0),), other="limit")
     import SimpleITK as itk
 
     def theirs(_: Any) -> list[float]:
@@ -91,7 +91,7 @@ def boundaries_against_itk(repeats: int, side: int = SIDE) -> Table:
     difference = np.abs(mine.answer.hausdorff - other.answer).max()
     return Table(
         title,
-        (Row(name, mine.took, other.took, FASTER_THAN_ITK_AT_BOUNDARIES, title + ", beside SimpleITK"),),
+        (Row(name, mine.took, other.took, FASTER_THAN_ITK_AT_BOUNDARIES, title + " vs. SimpleITK"),),
         other=f"SimpleITK {itk.Version.VersionString()}",
         notes=(f"SimpleITK computes Hausdorff distances alone; largest difference of one {difference:.1e}",),
     )
@@ -115,5 +115,5 @@ def agreement_of_stacks(repeats: int, side: int = SIDE) -> Table:
             Row("agreement and correlations with a colour image", coloured.took),
             *(Row(f"consensus by {each.answer.method}", each.took) for each in estimates),
         ),
-        other="allowed",
+        other="limit",
     )

@@ -161,14 +161,14 @@ def of_readers(repeats: int, copies: tuple[int, ...] = COPIES) -> tuple[Table, T
             for at in folders.values():
                 shutil.rmtree(at)
     return (
-        Table("seconds of a megabyte", tuple(seconds), "of many records", "of few", speedup=False),
+        Table("seconds per megabyte", tuple(seconds), "many records", "few records", speedup=False),
         Table(
-            "bytes of memory at the peak for a byte of the file, the result included",
+            "bytes of peak memory per byte of the file, including the result",
             tuple(memory),
-            "here",
-            "allowed",
+            "measured",
+            "limit",
             speedup=False,
-            notes=("seen by Python's tracemalloc; files of two raters",),
+            notes=("measured by Python's tracemalloc; files of two raters",),
         ),
     )
 

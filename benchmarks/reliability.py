@@ -20,17 +20,24 @@ PAGE = ROOT / "docs" / "reliability.md"
 
 HEAD = """# Reliability
 
-Results of robustness tests: what was tried, how often, and how often it held, as recorded by
-`python -m benchmarks.reliability`. The command runs the fuzzer (`tests/fuzz`) and the kill tests (`tests/kills`); the
-same seed repeats the same calls. A call holds if it returns, or raises an error of the library, within 20 s of CPU
-time. A kill holds if the raters' labels are unchanged, and nothing incomplete is left at the next use of the data set.
+This page reports robustness tests: what was tried, how often, and how often it held. The command
+`python -m benchmarks.reliability` runs the fuzzer (`tests/fuzz`) and the kill tests (`tests/kills`), and writes the
+results here. The same seed repeats the same calls.
+
+- A call holds if it returns, or raises an error of the library, within 20 s of CPU time.
+- A kill holds if the raters' labels are unchanged, and nothing incomplete is left at the next use of the data set.
 
 """
 
 TAIL = """
-Internal array functions (shapes, similarities, sums of agreement) and methods of results get arguments that the
-library creates. For these, a `TypeError`, `ValueError`, `LookupError` or `AttributeError` of Python or NumPy counts as
-held, too; the second column says for how many. Lack of memory and calls that do not end never count as held.
+*Building blocks* are internal array functions (shapes, similarities, sums of agreement) and methods of results. They
+get arguments that the library creates. For them, these errors of Python and NumPy count as held, too:
+
+- `TypeError`, `ValueError`, `LookupError` and `AttributeError`;
+- `OverflowError` and `MemoryError`, because a caller may ask building blocks for arrays of any size.
+
+For everything else, neither `OverflowError` nor `MemoryError` counts as held. Calls that do not end never count as
+held.
 """
 
 

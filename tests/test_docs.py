@@ -122,6 +122,48 @@ def test_links_lead_somewhere():
     assert [(name_of(page), target) for page, target in links if not (page.parent / target).exists()] == []
 
 
+QUESTIONS = {
+    "load": "formats.md",
+    "install": "install.md",
+    "alpha": "reading-alpha.md",
+    "disagrees": "guides/raters.md",
+    "about disagreement": "guides/decide.md",
+    "better or worse": "guides/compare.md",
+    "in CI": "guides/ci.md",
+    "without FiftyOne": "install.md",
+    "one machine": "distributed.md",
+    "cite": "citing.md",
+}
+"""Words of a question on the first page, and the page that answers it."""
+
+
+def test_the_first_page_leads_to_every_page_in_two_clicks():
+    first_page = DOCS / "index.md"
+    reached = {first_page}
+    for _ in range(2):
+        reached |= {target for page in reached for target in linked(page)}
+    pages = {page for page in WRITTEN if page.is_relative_to(DOCS)}
+    assert sorted(name_of(page) for page in pages - reached) == []
+
+
+def linked(page):
+    """Pages of the documentation to which a page links."""
+    targets = re.findall(r"\]\((?!https?://)([^)#\s]+\.md)", page.read_text(encoding="utf-8"))
+    return {path for target in targets if (path := (page.parent / target).resolve()).is_relative_to(DOCS)}
+
+
+@pytest.mark.parametrize(("words", "page"), QUESTIONS.items(), ids=QUESTIONS)
+def test_the_first_page_answers_questions_of_newcomers(words, page):
+    lines = [line for line in (DOCS / "index.md").read_text(encoding="utf-8").splitlines() if words in line]
+    assert any(f"({page})" in line for line in lines)
+
+
+def test_the_navigation_lists_every_page_once():
+    listed = re.findall(r"([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    pages = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")]
+    assert sorted(listed) == sorted(pages)
+
+
 def test_functions_of_the_bridge_that_pages_name_exist():
     import kalos_core.fiftyone as kf
 

@@ -1,1 +1,1 @@
-"""What the view draws: a module a section, which says what it sends, as plain values, and where its clicks lead."""
+"""Data of the sections: one module per section, with the plain values that it sends and where its clicks lead."""

@@ -1,4 +1,4 @@
-"""What every section has that the view draws: what was asked, what is answered, and where a click leads."""
+"""Base class of sections: the question, the answer, and where a click leads."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Ceiling: how far any model can get, given how the raters differ; models against it, and what it rests on."""
+"""Ceiling: upper bound on the mAP of any model, models compared with it, and the evidence for it."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Classes: which the raters agree on least, and which they take for one another."""
+"""Classes: the classes with the lowest agreement, and the classes that raters confuse."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Decide: one dispute after the other; the training list, the questions to the guideline, and what follows.
+"""Decide: disputes one by one, the training list, questions about the annotation guideline, and results.
 
-`view/src/sections/decide.tsx` declares what is sent.
+`view/src/sections/decide.tsx` declares the types of the records.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Disputes as the view draws them, in *Decide* and beside the open sample; `view/src/desk/records.ts` declares them."""
+"""Disputes as plain values, for *Decide* and the panel next to the open sample; see `view/src/desk/records.ts`."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

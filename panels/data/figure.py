@@ -1,4 +1,4 @@
-"""Figures of the library as the view draws them: with the App's own Plotly, or as a matrix."""
+"""Figures of the library as plain values: for the App's own Plotly, or as a matrix."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

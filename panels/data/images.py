@@ -1,4 +1,4 @@
-"""Images: how alpha is distributed over them, and those that the raters agree on least."""
+"""Images: distribution of alpha over images, and the images with the lowest agreement."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Masks: how far raters agree about pixels, who stands out, and on which images."""
+"""Masks: agreement about pixels, outlying raters, and the images on which raters differ."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""Noise: what happened to the annotations of the reference of synthetic raters, by kind, stage, image and rater."""
+"""Noise: events that changed the annotations of the reference of synthetic raters, by kind, stage, image and rater."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""Overview: how good the labels are, who and what is the problem, and what to do next, on one screen."""
+"""Overview on one screen: quality of the labels, main problems, and next steps."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Sections of several pages, each with what is chosen on it."""
+"""Sections with several pages, each with its own selections."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is said of every two raters: by class, pair of raters and image, with intervals."""
+"""Comparison of each pair of raters: by class, pair and image, with intervals."""
 
 from pathlib import Path
 from typing import Any

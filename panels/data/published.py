@@ -1,4 +1,4 @@
-"""Published: this alpha beside those of published data sets."""
+"""Published: this alpha compared with those of published data sets."""
 
 import kalos_core.fiftyone as kf
 from kalos_core.figures.published import PUBLISHED_ALPHAS

@@ -1,4 +1,4 @@
-"""Ranked lists that several sections send, as `look/ranked.tsx` draws them."""
+"""Ranked lists that several sections send; `look/ranked.tsx` draws them."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Ranking: which classifier or detector is best, and whether that depends on whose labels it is measured against."""
+"""Ranking: the best classifier or detector, and whether the ranking depends on the rater used as reference."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

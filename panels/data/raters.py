@@ -1,4 +1,4 @@
-"""Raters: how each differs from the others, every two of them beside each other, and their sessions."""
+"""Raters: differences of each rater from the others, comparison of each pair, and sessions."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Results of the library as the view draws them: numbers with intervals, and rows of a table given by its columns."""
+"""Results of the library as plain values: numbers with intervals, and rows of a table given by its columns."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

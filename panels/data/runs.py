@@ -1,4 +1,4 @@
-"""Runs: all that was computed, when and how, and two analyses side by side."""
+"""Runs: list of all runs with time and settings, and comparison of two analyses."""
 
 from datetime import datetime
 from typing import Any, ClassVar

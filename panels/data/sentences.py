@@ -1,4 +1,4 @@
-"""Overview of image-level labels and masks, where no objects are: what matters, each sentence with its section."""
+"""Overview of image-level labels and masks for data sets without objects: key findings with links to sections."""
 
 from typing import Any
 

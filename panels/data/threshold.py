@@ -1,4 +1,4 @@
-"""Threshold: from which similarity on two annotations may be the same object, and what depends on it."""
+"""Threshold: smallest similarity at which two annotations may be the same object, and results that depend on it."""
 
 import warnings
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Truth: what most raters, or methods, take for true, and each rater against it."""
+"""Truth: majority of raters or estimated ground truth, and each rater compared with it."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

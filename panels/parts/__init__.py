@@ -1,1 +1,1 @@
-"""The few building blocks of the panels: clicks and errors, figures, tables, menus, drawings."""
+"""Building blocks of the panels: clicks and errors, figures, tables, menus, drawings."""

@@ -1,4 +1,4 @@
-"""Panels that the view draws: their methods answer its questions as plain JSON values, and nothing is drawn anew."""
+"""Panels that the view draws: methods answer questions of the view as plain JSON values, without redrawing."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What both panels answer to whoever decides: the next disputes, a decision, and the open sample."""
+"""Answers of both panels during decisions: the next disputes, a decision, and the open sample."""
 
 from datetime import datetime
 

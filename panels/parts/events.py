@@ -1,4 +1,4 @@
-"""What panels know of each other, and views in the grid and back."""
+"""Communication between panels, and views in the grid and back."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -101,7 +101,7 @@ def test_pages_by_hand() -> None:
     assert lines[2:] == ["| agreement on boxes | 2 s [1, 3] | 8 s | 4 [2.67, 8] | - |"]
     whole = page.page(results)
     assert "## Growth\n\nMeasured on 2026-01-02 in 3 rounds: python 3.\n\n### T\n\n| what | ours | peer |" in whole
-    assert "![Seconds an image by the number of images](images/growth.svg)" in whole
+    assert "![Seconds per image by the number of images](images/growth.svg)" in whole
     (line,) = page.growth(results).data
     assert (line.name, list(line.x), list(line.y)) == ("matching", [10, 20], [500.0, 250.0])
 

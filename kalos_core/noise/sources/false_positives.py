@@ -153,7 +153,7 @@ class TransplantedFalsePositives:
     Examples
     --------
     >>> TransplantedFalsePositives().name
-    'annotations of other images (64 an image)'
+    'annotations of other images (64 per image)'
     """
 
     per_image: int = 64
@@ -164,7 +164,7 @@ class TransplantedFalsePositives:
     @property
     def name(self) -> str:
         """Description with the number per image."""
-        return f"annotations of other images ({self.per_image} an image)"
+        return f"annotations of other images ({self.per_image} per image)"
 
     def propose(self, reference: Annotations, rng: np.random.Generator) -> Proposals:
         """Propose the places of annotations sampled from other images; none if no other image has any."""
