@@ -187,7 +187,7 @@ class TestWhatIsRead:
     def test_images_of_unknown_size(self, dataset):
         dataset.match(F("filepath").ends_with("/1.jpg")).set_values("metadata", [None])
         assert alphas_of(read(dataset)) == pytest.approx(ALPHAS)  # IoU needs no sizes
-        with pytest.raises(InputError, match=r"size of 1 of 6 images is unknown \(1.jpg\); their files are not there"):
+        with pytest.raises(InputError, match=r"size of 1 of 6 images is unknown \(1.jpg\); their files are missing"):
             read(dataset, min_area=10)
         dataset.set_values("metadata", [None] * 6)
         table = read(dataset)
