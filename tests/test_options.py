@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import typing
 from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
 from typing import Any, ForwardRef
 
 from kalos_core import options
@@ -36,3 +38,8 @@ def test_types_of_fields_are_found_without_the_marker_that_python_3_10_refuses(m
     found = options._hints.__wrapped__(More)
     assert found == {"first": int, "second": float, "third": bool}
     assert {"thresholds", "similarity", "pairs"} <= set(options._hints.__wrapped__(SensitivityArguments))
+
+
+def test_class_variables_name_their_type_because_python_3_10_refuses_to_evaluate_them_otherwise() -> None:
+    modules = sorted((Path(__file__).parents[1] / "kalos_core").rglob("*.py"))
+    assert [path.name for path in modules if re.search(r": ClassVar *(=|$)", path.read_text("utf-8"), re.M)] == []
