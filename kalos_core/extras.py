@@ -37,15 +37,20 @@ def pip_command(extra: str) -> str:
     return " ".join(["pip install", *(f'"{requirement}"' for requirement in EXTRAS[extra])])
 
 
-def missing(module: str, extra: str, purpose: str) -> str:
+def missing(module: str, extra: str, purpose: str, alternative: str = "") -> str:
     """Return the message about an optional package that cannot be imported.
+
+    The message ends with the command, so that a reader can copy the rest of the line.
 
     Examples
     --------
     >>> print(missing("kaleido", "figures", "bars.png"))
     bars.png: needs the optional package kaleido. Install it: pip install "kaleido>=1.0"
+    >>> print(missing("kaleido", "figures", "bars.png", "Save as .html"))
+    bars.png: needs the optional package kaleido. Save as .html, or install it: pip install "kaleido>=1.0"
     """
-    return f"{purpose}: needs the optional package {module.partition('.')[0]}. Install it: {pip_command(extra)}"
+    advice = f"{alternative}, or install it" if alternative else "Install it"
+    return f"{purpose}: needs the optional package {module.partition('.')[0]}. {advice}: {pip_command(extra)}"
 
 
 def optional(module: str, extra: str, purpose: str) -> Any:

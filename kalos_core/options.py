@@ -237,7 +237,13 @@ def refuse_unknown(given: Mapping[str, Any], known: list[str]) -> None:
 
 @cache
 def _hints(settings: Any) -> dict[str, Any]:
-    return get_type_hints(settings, include_extras=True)
+    """Return the type of each field; `KW_ONLY` is left out because Python 3.10 cannot evaluate it."""
+    hints: dict[str, Any] = {}
+    for base in reversed(settings.__mro__):
+        own = {name: hint for name, hint in vars(base).get("__annotations__", {}).items() if name != "_"}
+        fields_of_base = type(base.__name__, (), {"__annotations__": own, "__module__": base.__module__})
+        hints |= get_type_hints(fields_of_base, include_extras=True)
+    return hints
 
 
 def _apart(hint: Any) -> tuple[Any, Option | None]:

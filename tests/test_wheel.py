@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kalos_core.extras import EXTRAS
+from kalos_core.version import __version__
 
 try:
     import tomllib
@@ -89,6 +90,7 @@ def test_the_packages_are_whole(source: Path, wheel: Path, tracked: list[str]) -
     library = {name for name in tracked if name.startswith("kalos_core/")}
     with zipfile.ZipFile(wheel) as archive:
         assert library <= in_source & set(archive.namelist())
+        assert any(name.endswith(".dist-info/licenses/LICENSE") for name in archive.namelist())
         (about,) = [name for name in archive.namelist() if name.endswith("METADATA")]
         page = message_from_string(archive.read(about).decode())
     assert page.get_all("Project-URL") == [f"{name}, {address}" for name, address in PROJECT["urls"].items()]
@@ -103,6 +105,12 @@ def test_the_supported_versions_are_those_of_the_package() -> None:
     assert f"| Python | {oldest} to 3.{int(newest) - 1} |" in page
     ranges = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["app"]]
     assert {line for line in ranges if line.startswith(("numpy", "fiftyone"))} == set(re.findall(r"`(\w+>=.+?)`", page))
+
+
+def test_the_install_page_names_the_current_version_of_the_plugin() -> None:
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    named = re.findall(r"(?:/tree/v|kalos-variation-)(\d+\.\d+\.\d+)", page)
+    assert named == [__version__] * 2
 
 
 def test_messages_about_missing_packages_name_the_requirements_of_the_extra() -> None:

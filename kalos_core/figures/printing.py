@@ -49,6 +49,9 @@ MARKED = '<head><meta name="generator" content="kalos_core" />'
 BROWSER = "install Chrome or Chromium, or run `plotly_get_chrome`"
 """How to install the browser that kaleido needs."""
 
+RESTART = "restart Python, or the kernel of the notebook"
+"""Needed because plotly looks for kaleido once per process."""
+
 
 @checked
 def print_theme(figure: go.Figure, font_scale: float = 1.0) -> go.Figure:
@@ -151,7 +154,8 @@ def save_figure(
     InputError
         If `figure` is not a figure, or the file extension or theme is unknown.
     KalosError
-        If kaleido or its browser is missing; the message says how to install it.
+        If kaleido or its browser is missing, or kaleido was installed while Python was running. The message says what
+        to do.
 
     Examples
     --------
@@ -176,7 +180,7 @@ def save_figure(
         write_whole(target, f"{begin}{MARKED}{rest}", f"{begin}{MARKED}", overwrite=overwrite)
         return target
     if find_spec("kaleido") is None:
-        raise KalosError(f"{missing('kaleido', 'figures', target.name)}, or save as .html")
+        raise KalosError(missing("kaleido", "figures", target.name, "Save as .html"))
     sizes: dict[str, Any] = {
         "width": width or figure.layout.width or 700,
         "height": height or figure.layout.height or 450,
@@ -185,6 +189,8 @@ def save_figure(
     try:
         content = figure.to_image(kind, **sizes)
     except Exception as error:  # from kaleido, plotly or the browser, depending on the version
+        if "requires the kaleido package" in str(error).lower():
+            raise KalosError(f"{target.name}: kaleido was installed after this session began: {RESTART}") from error
         if "chrome" not in str(error).lower() and "browser" not in str(error).lower():
             raise
         raise KalosError(f"{target.name}: kaleido found no browser: {BROWSER}, or save as .html") from error

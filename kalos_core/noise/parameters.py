@@ -231,7 +231,7 @@ class EventRate(Parameters):
     [0.0, 0.05, 2.503]
     """
 
-    with_interval: ClassVar = ("intercept", "slope")
+    with_interval: ClassVar[tuple[str, ...]] = ("intercept", "slope")
 
     intercept: Number
     slope: Number
@@ -299,7 +299,7 @@ class OwnClass(Parameters):
         Probability that a class of which all annotations are missed is added in the image.
     """
 
-    with_interval: ClassVar = ()
+    with_interval: ClassVar[tuple[str, ...]] = ()
 
     share: Annotated[float | None, Option("Share", "A share.", low=0, high=1)] = None
     stays: Share = 0.0

@@ -130,7 +130,7 @@ class Histogram(_Axes):
     Images by alpha. 0.0 to 0.5: 3; 0.5 to 1.0: 5
     """
 
-    kind: ClassVar = "histogram"
+    kind: ClassVar[str] = "histogram"
 
     label: str
     edges: Sequence[float]
@@ -258,7 +258,7 @@ class Lines(_Axes):
     Alpha over thresholds. alpha: 0.50 at 0; 0.25 at 1
     """
 
-    kind: ClassVar = "lines"
+    kind: ClassVar[str] = "lines"
 
     label: str
     lines: Sequence[Line]

@@ -46,7 +46,7 @@ class Scale:
     alpha 0.50 [0.40, 0.60], moderate, on a scale from −0.1 to 1
     """
 
-    kind: ClassVar = "scale"
+    kind: ClassVar[str] = "scale"
 
     alpha: float
     interval: Interval = NOBODY
@@ -113,7 +113,7 @@ class Card:
 class Cards:
     """Cards shown side by side."""
 
-    kind: ClassVar = "cards"
+    kind: ClassVar[str] = "cards"
 
     cards: Sequence[Card]
 
@@ -167,7 +167,7 @@ class Ranked:
     ((33.33, 33.34), (16.67, 16.66))
     """
 
-    kind: ClassVar = "ranked"
+    kind: ClassVar[str] = "ranked"
 
     label: str
     heads: Sequence[str]
@@ -247,7 +247,7 @@ class Matrix:
     (['', '0.50'], 'background-color: rgba(11, 98, 181, 0.25)')
     """
 
-    kind: ClassVar = "matrix"
+    kind: ClassVar[str] = "matrix"
 
     label: str
     rows: Sequence[str]

@@ -66,7 +66,7 @@ MARK = """<!doctype html>
 class Text:
     """Paragraph; `soft` for a remark."""
 
-    kind: ClassVar = "text"
+    kind: ClassVar[str] = "text"
     text: str
     soft: bool = False
 
@@ -75,7 +75,7 @@ class Text:
 class Items:
     """List of texts."""
 
-    kind: ClassVar = "items"
+    kind: ClassVar[str] = "items"
     texts: Sequence[str]
 
 
@@ -83,7 +83,7 @@ class Items:
 class Heading:
     """Heading within a section."""
 
-    kind: ClassVar = "heading"
+    kind: ClassVar[str] = "heading"
     text: str
 
 
@@ -91,7 +91,7 @@ class Heading:
 class Code:
     """Lines of code to copy."""
 
-    kind: ClassVar = "code"
+    kind: ClassVar[str] = "code"
     text: str
 
 
@@ -99,7 +99,7 @@ class Code:
 class Table:
     """Table of texts with a header; `numbers` are the right-aligned columns."""
 
-    kind: ClassVar = "table"
+    kind: ClassVar[str] = "table"
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: str = ""
@@ -121,7 +121,7 @@ class Figure:
         Creates the same figure with plotly, for interactive pages.
     """
 
-    kind: ClassVar = "figure"
+    kind: ClassVar[str] = "figure"
     form: Form | Table
     title: str = ""
     reading: str = ""
@@ -197,7 +197,7 @@ class Shown:
 class Drawings:
     """Drawings side by side, each with its title and legend."""
 
-    kind: ClassVar = "drawings"
+    kind: ClassVar[str] = "drawings"
     drawings: Sequence[Drawing]
 
     @property

@@ -52,12 +52,20 @@ def test_without_kaleido_or_a_browser_the_message_says_how_to_get_it(tmp_path, m
         raise RuntimeError("Kaleido requires Google Chrome to be installed.")
 
     monkeypatch.setattr(printing, "find_spec", lambda _: None)
-    with pytest.raises(KalosError, match=r'bars\.png: needs .* kaleido. Install it: pip install "kaleido'):
+    with pytest.raises(KalosError, match=r'bars\.png: needs .* Save as \.html, or install it: pip install "kaleido'):
         save_figure(BARS, tmp_path / "bars.png")
     monkeypatch.setattr(printing, "find_spec", lambda _: object())
     monkeypatch.setattr(go.Figure, "to_image", fail)
     with pytest.raises(KalosError, match="kaleido found no browser: install Chrome or Chromium, or run"):
         save_figure(BARS, tmp_path / "bars.pdf")
+    assert not list(tmp_path.iterdir())
+
+
+def test_after_an_installation_during_a_session_the_message_asks_for_a_restart(tmp_path, monkeypatch):
+    monkeypatch.setattr(printing, "find_spec", lambda _: object())
+    monkeypatch.setattr("plotly.io._kaleido._KALEIDO_AVAILABLE", False)  # plotly keeps its first answer
+    with pytest.raises(KalosError, match=r"bars\.png: kaleido was installed .* restart Python, or the kernel"):
+        save_figure(BARS, tmp_path / "bars.png")
     assert not list(tmp_path.iterdir())
 
 
