@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, repr_of, warn
@@ -55,7 +55,7 @@ ComparedBy = Annotated[
     ),
 ]
 
-PREFERRED = {
+PREFERRED: dict[str, SimilarityName] = {
     "polygon": "polygon_iou",
     "mask": "mask_iou",
     "keypoints": "pose",
@@ -74,7 +74,7 @@ NOT_OFFERED = ("polygon_raster_iou",)
 """Similarities that forms do not list but that can be used by name, such as `polygon_raster_iou` for COCO's numbers."""
 
 
-def preferred_similarity(kinds: Collection[str]) -> str:
+def preferred_similarity(kinds: Collection[str]) -> SimilarityName:
     """Return the name of the similarity for the most exact of some shape kinds.
 
     Examples
@@ -85,7 +85,7 @@ def preferred_similarity(kinds: Collection[str]) -> str:
     return next((name for kind, name in PREFERRED.items() if kind in kinds and name in SIMILARITIES), "box_iou")
 
 
-def fitting_names(kinds: Collection[str]) -> list[str]:
+def fitting_names(kinds: Collection[str]) -> list[SimilarityName]:
     """List the names of the similarities that compare any of some shape kinds, the preferred one first.
 
     Examples
@@ -98,10 +98,10 @@ def fitting_names(kinds: Collection[str]) -> list[str]:
     if kinds and OF_SPACE.issuperset(kinds):
         fitting = [name for name in fitting if name not in OF_IMAGES]
     first = preferred_similarity(kinds)
-    return sorted(fitting, key=lambda name: name != first)
+    return cast("list[SimilarityName]", sorted(fitting, key=lambda name: name != first))  # or registered names
 
 
-def fitting_similarities(annotations: Annotations) -> list[str]:
+def fitting_similarities(annotations: Annotations) -> list[SimilarityName]:
     """List the names of the similarities that can compare all annotations, the preferred one first.
 
     Examples
