@@ -1,5 +1,7 @@
 """Names in type annotations vs. the tables in which they are looked up at run time."""
 
+import re
+from pathlib import Path
 from typing import Literal, get_args, get_origin
 
 import pytest
@@ -13,7 +15,10 @@ from kalos_core.consensus.methods import TRUTH_METHODS, MethodName
 from kalos_core.decisions import UNDECIDED
 from kalos_core.decisions.decision import Undecided
 from kalos_core.options import Settings
-from kalos_core.similarity.fitting import AUTO, SimilarityName
+from kalos_core.similarity.fitting import AUTO, NOT_OFFERED
+from kalos_core.similarity.table import SimilarityName
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "python.md"
 
 TABLES = [
     (SimilarityName, [AUTO, *SIMILARITIES]),
@@ -55,3 +60,9 @@ def test_the_type_of_an_option_has_the_names_of_its_choices():
         or (entry.option.choices and entry.option.known and set(entry.option.choices) != set(entry.option.known))
     ]
     assert wrong == []
+
+
+def test_the_page_about_python_lists_every_similarity():
+    page = PAGE.read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| similarities \| (.*?), and your own function", page, re.MULTILINE)
+    assert sorted(re.findall(r"`(\w+)`", row)) == sorted(set(SIMILARITIES) - {*NOT_OFFERED})

@@ -26,7 +26,8 @@ from kalos_core.options import Option, Replicates, Seed, Settings, takes
 from kalos_core.resampling import draws
 from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of, starts_of
 from kalos_core.similarity import Rows, Similarity
-from kalos_core.similarity.fitting import SimilarityName, measure_for, sent
+from kalos_core.similarity.fitting import measure_for, sent
+from kalos_core.similarity.table import SimilarityName
 
 Named = SimilarityName | Similarity | Rows
 

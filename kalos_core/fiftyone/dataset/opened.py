@@ -30,7 +30,8 @@ from kalos_core.fiftyone.dataset.samples import SCENES, every_sample, pinned
 from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.similarity import SIMILARITIES
-from kalos_core.similarity.fitting import AUTO, SimilarityName, fitting_names, preferred_similarity, resolved
+from kalos_core.similarity.fitting import AUTO, fitting_names, preferred_similarity, resolved
+from kalos_core.similarity.table import SimilarityName
 
 
 @dataclass(frozen=True, eq=False)
