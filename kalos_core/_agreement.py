@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from operator import add
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,7 +110,7 @@ def convergence_band(value: float) -> str:
 
 
 Empty = Annotated[
-    str,
+    Literal["count", "exclude"],
     Option(
         "Images left empty",
         "How to count images that all raters agree are empty.",

@@ -203,7 +203,7 @@ class Problems:
         return "\n".join(lines)
 
 
-def lookup(table: Mapping[str, T], name: str, what: str) -> T:
+def lookup(table: Mapping[Any, T], name: str, what: str) -> T:
     """Return the entry of `table` called `name`; raise an error that lists the known names if there is none.
 
     Examples

@@ -89,8 +89,8 @@ class Option:
     below: float | None = None
     required: bool = False
     ordered: bool = False
-    choices: Mapping[str, str] | None = None
-    known: Mapping[str, Any] | None = None
+    choices: Mapping[Any, str] | None = None
+    known: Mapping[Any, Any] | None = None
     type: str = ""
     check: Callable[[Any, str], Any] | None = None
     flag: str = ""

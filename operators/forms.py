@@ -28,21 +28,6 @@ RATERS_IN_FIELD = "raters_in_field"
 READ = {entry.name: entry for entry in kf.Selection.declared()}
 """Options that select the labels to read."""
 
-SIMILARITY_HELP = {
-    "box_iou": "intersection over union of the boxes",
-    "box_giou": "like IoU, but also measures the gap between boxes that do not overlap",
-    "centroid_box": "distance of the centres over the diagonal of the larger box",
-    "polygon_iou": "exact intersection over union of the areas",
-    "polygon_giou": "like IoU, but also measures the gap between polygons that do not overlap",
-    "mask_iou": "intersection over union of the pixels",
-    "centroid": "distance of the centres of area over the diagonal of the image",
-    "pose": "mean distance of joints; a joint that only one rater sees counts in full",
-    "oks": "the COCO measure, which is more tolerant on large objects",
-    "volume_iou": "intersection over union of the volumes",
-    "cuboid_iou": "intersection over union of the volumes, including rotation",
-}
-
-
 # ---- runs ----
 
 
@@ -332,7 +317,7 @@ def add_similarity_field(ctx: Context, inputs: types.Object, fitting: Sequence[s
         inputs,
         "similarity",
         {name: SIMILARITIES[name].label for name in fitting},
-        descriptions=SIMILARITY_HELP,
+        descriptions={name: SIMILARITIES[name].help for name in fitting if SIMILARITIES[name].help},
         accepted=[chosen] if known else [],
         default=fitting[0],
         label="Similarity",

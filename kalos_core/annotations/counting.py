@@ -96,6 +96,6 @@ def overview(annotations: Annotations | Sharded[Annotations]) -> pd.DataFrame:
 
 
 def _counted(annotations: Annotations) -> tuple[int, NDArray[np.intp], int, tuple[str, ...]]:
-    """Number of annotations, distinct classes, number of annotated images, and kinds of shapes."""
+    """Return the number of annotations, the classes, the number of annotated images, and the kinds of shapes."""
     annotated = len(np.unique(annotations.image))
     return len(annotations), np.unique(annotations.category), annotated, tuple(annotations.shapes)

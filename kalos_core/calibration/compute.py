@@ -27,8 +27,9 @@ from kalos_core.resampling import draws
 from kalos_core.sharding import Sharded, kinds_of, known_of, parts_of, starts_of
 from kalos_core.similarity import Rows, Similarity
 from kalos_core.similarity.fitting import measure_for, sent
+from kalos_core.similarity.table import SimilarityName
 
-Named = str | Similarity | Rows
+Named = SimilarityName | Similarity | Rows
 
 
 def check_several(value: Any, name: str) -> Any:

@@ -213,7 +213,7 @@ class DistancesTask:
     def _with_references(
         self, annotations: Annotations, image: NDArray[np.intp], rater: NDArray[np.intp]
     ) -> tuple[Annotations, NDArray[np.intp]]:
-        """The table with the annotations it is compared with appended, and (D, N) image codes of the references."""
+        """Append the annotations that the table is compared with; also return (D, N) image codes of the references."""
         raters = len(annotations.raters)
         own, end = self.starts[self.number : self.number + 2]
         outside = (image < own) | (image >= end)

@@ -5,9 +5,9 @@ Letters used in shapes: I items, R raters, K categories. Codes of categories are
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,10 @@ from kalos_core.chance.counts import Tally, entry_pairs, tally_of_codes
 from kalos_core.errors import InputError, lookup
 from kalos_core.options import checked
 
-METRICS = {
+MetricName = Literal["nominal", "ordinal", "interval", "ratio"]
+"""Names in `METRICS`."""
+
+METRICS: dict[MetricName, str] = {
     "nominal": "grades are equal or not",
     "ordinal": "how many grades lie between two, in the order of the grades",
     "interval": "the difference of two numbers",
@@ -25,7 +28,15 @@ METRICS = {
 }
 """Level of measurement -> difference between two grades (Krippendorff 2011, section D)."""
 
-KAPPA_WEIGHTS = {
+KappaWeightName = Literal[
+    "linear", "quadratic", "linear_ranks", "quadratic_ranks", "ordinal", "radical", "ratio", "circular", "bipolar"
+]
+"""Names in `KAPPA_WEIGHTS`."""
+
+KappaWeights = KappaWeightName | NDArray[Any] | Sequence[Sequence[float]]
+"""A name in `KAPPA_WEIGHTS`, or (K, K) agreement of each two grades. Not `ArrayLike`, which contains every `str`."""
+
+KAPPA_WEIGHTS: dict[KappaWeightName, str] = {
     "linear": "1 - d / d_max, d the difference of two grades",
     "quadratic": "1 - (d / d_max)²",
     "linear_ranks": "as linear, d counted in steps from grade to grade, as scikit-learn and psych have it",

@@ -17,7 +17,7 @@ ROUNDS = 100
 
 @checked
 def simple(masks: Masks3D, alpha: float = 1.0) -> Truth:
-    """Selective and iterative method for performance level estimation (Langerak et al. 2010).
+    """Estimate a ground truth by SIMPLE: selective and iterative performance level estimation (Langerak et al. 2010).
 
     Implemented from the description in Lampert et al. The estimate starts as the majority. Each iteration
 

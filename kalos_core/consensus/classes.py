@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kalos_core.consensus.methods import JOINTLY, estimate_truth
+from kalos_core.consensus.methods import JOINTLY, MethodName, estimate_truth
 from kalos_core.consensus.multiclass import BACKGROUND, staple_classes
 from kalos_core.consensus.truth import ROUNDING, Truth
 from kalos_core.display import number_of
@@ -88,7 +88,7 @@ class ClassTruth(Result):
 def class_truth(
     labels: LabelStack | Mapping[str, ArrayLike | None],
     classes: Mapping[int, str],
-    method: str = "staple",
+    method: MethodName = "staple",
     outliers: Mapping[str, Iterable[str]] | None = None,
 ) -> ClassTruth:
     """Estimate the ground truth of label maps, class by class or, with ``"staple-classes"``, all classes at once.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,7 +32,7 @@ OUTCOMES = ("kept", "below quorum", "tied class")
 KEPT, BELOW, TIED = range(3)
 
 Ties = Annotated[
-    str,
+    Literal["apart", "first"],
     Option(
         "Ties",
         "What happens to units in which several classes have the most votes, or are equally likely. "
@@ -41,7 +41,7 @@ Ties = Annotated[
     ),
 ]
 Region = Annotated[
-    str,
+    Literal["vote", "staple"],
     Option(
         "Region",
         "Pixels of a fused polygon or mask; the result is a mask.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Literal
 
 from kalos_core.consensus._lsml import lsml
 from kalos_core.consensus._simple import simple
@@ -15,13 +15,16 @@ from kalos_core.options import Option, checked
 from kalos_core.pixels.patterns import find_patterns
 from kalos_core.pixels.stack import Masks3D, as_stack
 
-WITHOUT_OUTLIERS = "excl-0.5"
+WITHOUT_OUTLIERS: Final = "excl-0.5"
 """Method that needs the whole study."""
 
-JOINTLY = "staple-classes"
+JOINTLY: Final = "staple-classes"
 """Method that estimates all classes of a label map at once; for one class it is `staple`."""
 
-TRUTH_METHODS: dict[str, Callable[[Masks3D], Truth]] = {
+MethodName = Literal["any", "0.5", "0.75", "excl-0.5", "staple", "staple-classes", "simple", "lsml"]
+"""Names in `TRUTH_METHODS`."""
+
+TRUTH_METHODS: dict[MethodName, Callable[[Masks3D], Truth]] = {
     "any": vote_any,
     "0.5": vote,
     "0.75": lambda masks: vote(masks, 0.75),
@@ -34,16 +37,17 @@ TRUTH_METHODS: dict[str, Callable[[Masks3D], Truth]] = {
 """Name -> method that estimates a ground truth from masks: those in Lampert et al. (§III-D), and `JOINTLY`."""
 
 
-def check_methods(methods: Any, name: str = "methods") -> list[str]:
+def check_methods(methods: Any, name: str = "methods") -> list[MethodName]:
     """Check one or several names in `TRUTH_METHODS` and remove duplicates."""
-    found = [methods] if isinstance(methods, str) else list(check_iterable(methods, name, "names of methods"))
+    several: Any = [methods] if isinstance(methods, str) else check_iterable(methods, name, "names of methods")
+    found: list[MethodName] = list(several)
     for method in found:
         lookup(TRUTH_METHODS, method, name)
     return list(dict.fromkeys(found))
 
 
 Methods = Annotated[
-    str | Sequence[str],
+    MethodName | Sequence[MethodName],
     Option(
         "Methods",
         "Method that estimates the ground truth of pixels. 'excl-0.5' excludes raters who are outliers over all "
@@ -56,7 +60,7 @@ Methods = Annotated[
 
 
 @checked
-def estimate_truth(masks: Masks3D, method: str = "staple", outliers: Iterable[str] | None = None) -> Truth:
+def estimate_truth(masks: Masks3D, method: MethodName = "staple", outliers: Iterable[str] | None = None) -> Truth:
     """Estimate the ground truth of one image with a method in `TRUTH_METHODS`.
 
     For all images of a study use `estimate_truths`.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations.columns import distinct
-from kalos_core.consensus.methods import TRUTH_METHODS, WITHOUT_OUTLIERS
+from kalos_core.consensus.methods import TRUTH_METHODS, WITHOUT_OUTLIERS, MethodName
 from kalos_core.consensus.truth import Truth
 from kalos_core.consensus.voting import find_outliers, outliers_of, vote_of, vote_of_study
 from kalos_core.display import number_of
@@ -48,7 +48,7 @@ class Truths(Results[Truth]):
 
 
 @checked
-def estimate_truths(stacks: Stacks, method: str = "staple", raters_are_local: bool | None = None) -> Truths:
+def estimate_truths(stacks: Stacks, method: MethodName = "staple", raters_are_local: bool | None = None) -> Truths:
     """Estimate the ground truth of each image of a study with a method in `TRUTH_METHODS`.
 
     It differs from `estimate_truth` only for ``"excl-0.5"``: outliers are decided once over all images, as in the paper
@@ -145,7 +145,7 @@ def study_outliers(stacks: Stacks) -> list[str]:
 
 
 def _sums_of(votes: Patterns) -> PixelSums:
-    """Counts of an image over its own raters."""
+    """Count the pixels of an image over its own raters."""
     raters = np.arange(votes.votes.shape[1])
     return PixelSums.of(votes, raters, len(raters))
 

@@ -169,7 +169,7 @@ def counted_shares(patterns: Patterns, true: NDArray[np.intp]) -> tuple[NDArray[
 def notes_of(
     patterns: Patterns, true: int, why_empty: str, counted: bool, converged: bool, iterations: int
 ) -> list[str]:
-    """Notes on a ground truth with a number of pixels, with shares either counted or estimated."""
+    """Return notes on a ground truth with a number of pixels, with shares either counted or estimated."""
     notes = []
     if not patterns.pixels:
         notes.append("all pixels are ignored: there is nothing to estimate")

@@ -56,7 +56,8 @@ AT_ONCE = 50
 NUMBERS_AT_ONCE = 1 << 19
 """Images times subsets processed together, so that memory does not grow with either."""
 
-PAPER_SOLVER, PAPER_COST = "shm", "neg"
+PAPER_SOLVER: SolverName = "shm"
+PAPER_COST: CostName = "neg"
 PAPER_KINDS = frozenset({"box", "polygon", "mask"})
 """Shape kinds that the published line was fitted on: objects in photographs."""
 
@@ -490,7 +491,7 @@ def _drawn_from(annotations: Annotations, settings: ConvergenceSettings) -> tupl
 
 
 def map_of_halves(annotations: Annotations, similarity: str) -> tuple[float, NDArray[np.float64]]:
-    """Modified mAP of all images, mean over thresholds and directions, and (H,) the same on halves of them.
+    """Compute modified mAP of all images, mean over thresholds and directions, and (H,) the same on halves of them.
 
     Examples
     --------

@@ -78,7 +78,7 @@ class ModifiedMapSettings(Settings):
     ties: Ties = "coco"
     _: KW_ONLY
     size: Annotated[
-        str,
+        Literal["all", "small", "medium", "large"],
         Option(
             "Size",
             "COCO size, by the area of the shapes compared; other annotations count neither for nor against.",

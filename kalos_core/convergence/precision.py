@@ -95,7 +95,7 @@ _Points = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
 
 
 def _batches(size: NDArray[np.intp], thresholds: int) -> list[NDArray[np.intp]]:
-    """Groups with detections, batched by similar size so that their table fits in the cache."""
+    """Batch the groups with detections by similar size, so that their table fits in the cache."""
     by_size = np.argsort(short(size), kind="stable")
     lengths, batches = size[by_size], []
     start = int(np.searchsorted(lengths, 1))

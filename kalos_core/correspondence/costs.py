@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +44,11 @@ def neg_cost(
     return -similarity
 
 
-COSTS: dict[str, Cost] = {"soft": soft_cost, "neg": neg_cost}
+COSTS: dict[CostName, Cost] = {"soft": soft_cost, "neg": neg_cost}
 """Name -> cost; names are accepted by `agreement` and the solvers."""
 
 CostName = Annotated[
-    str,
+    Literal["soft", "neg"],
     Option(
         "Cost of a pair",
         "Which candidate pairs to join first.",

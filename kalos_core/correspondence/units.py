@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence.agglomerative import ahc
 from kalos_core.correspondence.best_first import greedy
-from kalos_core.correspondence.costs import COSTS, Cost
+from kalos_core.correspondence.costs import COSTS, Cost, CostName
 from kalos_core.correspondence.multigraph import mgm, mgm_is_installed
 from kalos_core.correspondence.sequential import shm, shm_by_name
 from kalos_core.errors import lookup
@@ -21,12 +21,12 @@ from kalos_core.pairs import Pairs, with_pairs
 Solver = Callable[[Annotations, Pairs, Cost], NDArray[np.intp]]
 """``solver(annotations, candidates, cost)`` -> (N,) any label per cluster."""
 
-SOLVERS: dict[str, Solver] = {"greedy": greedy, "shm": shm, "shm_by_name": shm_by_name, "ahc": ahc, "mgm": mgm}
+SOLVERS: dict[SolverName, Solver] = {"greedy": greedy, "shm": shm, "shm_by_name": shm_by_name, "ahc": ahc, "mgm": mgm}
 """Name -> solver; the App's drop-downs and the tests of all solvers read this table."""
 
 
 SolverName = Annotated[
-    str,
+    Literal["greedy", "shm", "shm_by_name", "ahc", "mgm"],
     Option(
         "Solver",
         "How to group pairs into units, so that a unit holds the annotations of one object.",
@@ -42,7 +42,7 @@ SolverName = Annotated[
 ]
 
 
-def usable_solvers() -> list[str]:
+def usable_solvers() -> list[SolverName]:
     """Return the names in `SOLVERS` that work here: all, except `mgm` if its optional library is not installed.
 
     Examples
@@ -58,8 +58,8 @@ def correspond(
     annotations: Annotations,
     pairs: Pairs,
     threshold: float = 0.5,
-    solver: str = "greedy",
-    cost: str = "soft",
+    solver: SolverName = "greedy",
+    cost: CostName = "soft",
 ) -> NDArray[np.intp]:
     """Compute the unit of every annotation; a unit holds annotations of the same object, at most one of each rater.
 

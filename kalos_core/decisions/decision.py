@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from kalos_core.errors import InputError, check_text, lookup, repr_of
 
@@ -32,7 +33,10 @@ LABEL_DECISIONS = {
 OPEN = ("guideline", "skip")
 """Decisions that leave a unit open."""
 
-UNDECIDED = {"majority": "The majority's annotation", "drop": "Nothing"}
+Undecided = Literal["majority", "drop"]
+"""Names in `UNDECIDED`."""
+
+UNDECIDED: dict[Undecided, str] = {"majority": "The majority's annotation", "drop": "Nothing"}
 """Resolution of undecided units in dispute -> text."""
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.annotations import object_array
-from kalos_core.decisions.decision import LABEL_DECISIONS, OPEN, UNDECIDED, Decision
+from kalos_core.decisions.decision import LABEL_DECISIONS, OPEN, UNDECIDED, Decision, Undecided
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, lookup, repr_of
 from kalos_core.nominal import OPTIONAL, QUORUM, Disputes, LabelTable, majority_labels
@@ -167,7 +167,7 @@ class ResolvedLabels(Result):
 
 @checked
 def resolve_labels(
-    disputes: Disputes, decisions: Iterable[Decision] = (), undecided: str = "majority", quorum: float = QUORUM
+    disputes: Disputes, decisions: Iterable[Decision] = (), undecided: Undecided = "majority", quorum: float = QUORUM
 ) -> ResolvedLabels:
     """Resolve the labels of each item by agreement, then decisions, then majority.
 

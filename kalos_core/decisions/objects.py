@@ -15,7 +15,7 @@ from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.arrays import rows_by_group
 from kalos_core.consensus.fusing import Members, fused_annotations
-from kalos_core.decisions.decision import DECISIONS, OPEN, UNDECIDED, Decision
+from kalos_core.decisions.decision import DECISIONS, OPEN, UNDECIDED, Decision, Undecided
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed, lookup, repr_of
 from kalos_core.options import checked
@@ -251,7 +251,7 @@ class Resolved(Result):
 
 
 @checked
-def resolve(agreement: Agreement, decisions: Iterable[Decision] = (), undecided: str = "majority") -> Resolved:
+def resolve(agreement: Agreement, decisions: Iterable[Decision] = (), undecided: Undecided = "majority") -> Resolved:
     """Resolve disputes into one table of annotations, by agreement, then decisions, then majority.
 
     Parameters

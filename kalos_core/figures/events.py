@@ -80,7 +80,7 @@ def event_bars(events: Mapping[str, Mapping[str, int]], title: str = "") -> go.F
 
 
 def _counted(outcomes: Mapping[str, int]) -> str:
-    """Counts by outcome of one kind of events, in one or two lines."""
+    """Return the counts by outcome of one kind of events, in one or two lines."""
     others = ", ".join(f"{outcomes[outcome]:,} {outcome}" for outcome in OUTCOMES[1:] if outcomes[outcome])
     return f"{outcomes[OUTCOMES[0]]:,} done" + (f"<br>{others}" if others else "")
 

@@ -106,7 +106,7 @@ def _cell_texts(values: NDArray[np.float64], texts: Sequence[Sequence[str]], low
 
 
 def _scale(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Ends of the colour scale in tenths, so that similar runs share colours."""
+    """Return the ends of the colour scale in tenths, so that similar runs share colours."""
     known = values[np.isfinite(values)]
     if not len(known):
         return 0.0, 1.0

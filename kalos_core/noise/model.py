@@ -31,6 +31,7 @@ from kalos_core.noise.parameters import (
     Overlap,
     Parameters,
     Provenance,
+    SourceName,
 )
 from kalos_core.noise.settings import FitSettings, GenerationSettings
 from kalos_core.options import Seed, Settings, checked, takes
@@ -470,7 +471,7 @@ def _sourced(name: str, estimates: Mapping[str, Estimate], shifts: str) -> tuple
     found = estimates[name]
     if found.distribution is None:
         return _default().distribution(name), Provenance("default", found.reason, found.rows)
-    source = "fitted" if found.rows else "paper"
+    source: SourceName = "fitted" if found.rows else "paper"
     return found.distribution, Provenance(source, found.reason, found.rows, found.interval)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 import scipy  # slow to import: each part is loaded when it is first used
@@ -32,9 +32,13 @@ CLIP = (0.001, 0.999)
 MOST_VARIANCE = 0.95
 """Maximum variance of a share, relative to that of a share that is always 0 or 1."""
 
-FORMS = ("exponential", "power", "each")
+Form = Literal["exponential", "power", "each"]
+FORMS: tuple[Form, ...] = get_args(Form)
 """Growth of the expected number of events with the number of annotations: exponential as in the paper, a power, or one
 number for the first annotation and one for each further one."""
+
+RateForm = Form | Literal["auto"]
+"""Names in `FORMS`, or "auto" for the form with the lowest AIC."""
 
 
 def _four(value: Any, name: str, high: float | None = None) -> tuple[float, ...]:
@@ -235,7 +239,7 @@ class EventRate(Parameters):
 
     intercept: Number
     slope: Number
-    form: Annotated[str, Option("Form", "How the rate grows.", known=dict.fromkeys(FORMS))] = "exponential"
+    form: Annotated[Form, Option("Form", "How the rate grows.", known=dict.fromkeys(FORMS))] = "exponential"
     dispersion: NotNegative = 0.0
     class_dispersion: NotNegative = 0.0
     empty: Annotated[float | None, Option("On empty images", "A finite number.", low=0)] = None
@@ -456,7 +460,8 @@ class Topology:
     opposition: Opposition
 
 
-SOURCES = ("fitted", "default", "paper", "chosen")
+SourceName = Literal["fitted", "default", "paper", "chosen"]
+SOURCES: tuple[SourceName, ...] = get_args(SourceName)
 """Possible sources of parameters."""
 
 
@@ -485,7 +490,7 @@ class Provenance(Settings):
         if none was computed.
     """
 
-    source: Annotated[str, Option("Source", "Source of the parameters.", known=dict.fromkeys(SOURCES))]
+    source: Annotated[SourceName, Option("Source", "Source of the parameters.", known=dict.fromkeys(SOURCES))]
     reason: Annotated[str, Option("Reason", "Why.", check=check_text)]
     rows: Annotated[int, Option("Rows", "Observations.", low=0)] = 0
     interval: Annotated[

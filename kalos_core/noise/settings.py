@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from kalos_core.noise.sources import ClassSource, FalsePositiveSource
 from kalos_core.options import Option, Seed, Settings
 
 Rate = Annotated[
-    str,
+    Literal["auto", "each", "power", "exponential"],
     Option(
         "Growth of the number of unmatched annotations",
         "How the number of unmatched annotations grows with the number of annotations of a rater: of a class in an "
@@ -24,7 +24,7 @@ Rate = Annotated[
     ),
 ]
 Preset = Annotated[
-    str,
+    Literal["faithful", "paper"],
     Option(
         "Distributions that are fitted",
         "Families of distributions that are fitted.",
@@ -36,7 +36,7 @@ Preset = Annotated[
     ),
 ]
 Shifts = Annotated[
-    str | None,
+    Literal["matched", "free"] | None,
     Option(
         "How far annotations may be moved",
         "Treatment of a shift that separates an annotation from its reference; by default that of the model or preset. "
@@ -105,7 +105,7 @@ class FitSettings(Settings):
         return self.shifts or ("free" if self.is_paper else "matched")
 
     @property
-    def chosen_rate(self) -> str:
+    def chosen_rate(self) -> Rate:
         """Given rate, or that of the preset."""
         return "exponential" if self.is_paper and self.rate == "auto" else self.rate
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from kalos_core._agreement import Agreement, check_agreement
 from kalos_core.chance import METRICS
+from kalos_core.chance.distances import MetricName
 from kalos_core.errors import InputError, lookup
 from kalos_core.limits import check_replicates
 from kalos_core.nominal.graded import GradeAgreement, GradeSettings, agreement_of_grades
@@ -25,7 +26,7 @@ class AttributeSettings(GradeSettings):
     """Settings of the agreement on an attribute; the metric may depend on its values."""
 
     metric: Annotated[
-        str | None,
+        MetricName | None,
         Option(
             "Metric",
             "Metric of alpha; by default 'ordinal' for numbers and where there is an `order`, else 'nominal'.",

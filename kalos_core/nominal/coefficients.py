@@ -30,6 +30,7 @@ from kalos_core.chance import (
     tally,
     weight_distance,
 )
+from kalos_core.chance.distances import KappaWeights, MetricName
 from kalos_core.errors import InputError, lookup, repr_of
 from kalos_core.nominal.values import check_levels, encode_grades, encode_values
 from kalos_core.options import checked
@@ -90,7 +91,7 @@ def label_counts(values: ArrayLike) -> scipy.sparse.csr_array:
 
 
 @checked
-def nominal_alpha(values: ArrayLike, metric: str = "nominal", *, order: Sequence[Any] | None = None) -> float:
+def nominal_alpha(values: ArrayLike, metric: MetricName = "nominal", *, order: Sequence[Any] | None = None) -> float:
     """Compute Krippendorff's alpha of values: nominal, or by another of his metrics (Krippendorff 2011, section D).
 
     Alpha is 1 - D_o / D_e. D_o is the mean squared difference of two values of an item, and D_e that of any two
@@ -157,7 +158,7 @@ def _encode_nominal(values: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.flo
 
 
 @checked
-def alpha_of_counts(counts: Counts, metric: str = "nominal", *, levels: ArrayLike | None = None) -> float:
+def alpha_of_counts(counts: Counts, metric: MetricName = "nominal", *, levels: ArrayLike | None = None) -> float:
     """Compute Krippendorff's alpha from counts (I, C), dense or `scipy.sparse`; see `nominal_alpha`.
 
     Parameters
@@ -262,7 +263,7 @@ def gwet_ac1(counts: Counts) -> float:
 
 
 @checked
-def gwet_ac2(counts: Counts, weights: str | ArrayLike = "quadratic", *, levels: ArrayLike | None = None) -> float:
+def gwet_ac2(counts: Counts, weights: KappaWeights = "quadratic", *, levels: ArrayLike | None = None) -> float:
     """Compute Gwet's AC2 (2014, §4.4): AC1 of grades, in which different grades agree as far as their weight says.
 
     Observed agreement is the mean over items with two raters of the mean weight of two of their grades. Expected
@@ -301,7 +302,7 @@ def _gwet(found: Tally, distance: Distance) -> float:
 
 @checked
 def conger_kappa(
-    values: ArrayLike, weights: str | ArrayLike | None = None, *, order: Sequence[Any] | None = None
+    values: ArrayLike, weights: KappaWeights | None = None, *, order: Sequence[Any] | None = None
 ) -> float:
     """Compute Conger's kappa (1980): Cohen's for any number of raters, each with their own shares of categories.
 
@@ -337,7 +338,7 @@ def conger_kappa(
 
 
 def _encode_weighted(
-    values: ArrayLike, weights: str | ArrayLike | None, order: Sequence[Any] | None
+    values: ArrayLike, weights: KappaWeights | None, order: Sequence[Any] | None
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], Distance]:
     """Return codes (I, R), their levels (K,) and their distance: that of the weights, or the nominal one."""
     if weights is None:
@@ -352,7 +353,7 @@ def _encode_weighted(
 def cohen_kappa(
     first: ArrayLike,
     second: ArrayLike,
-    weights: str | ArrayLike | None = None,
+    weights: KappaWeights | None = None,
     *,
     order: Sequence[Any] | None = None,
 ) -> float:
@@ -395,7 +396,7 @@ def _as_objects(values: ArrayLike) -> NDArray[np.object_]:
 
 @checked
 def cohen_matrix(
-    values: ArrayLike, weights: str | ArrayLike | None = None, *, order: Sequence[Any] | None = None
+    values: ArrayLike, weights: KappaWeights | None = None, *, order: Sequence[Any] | None = None
 ) -> NDArray[np.float64]:
     """Compute Cohen's kappa (R, R) of every two raters of a table (I, R), NaN on the diagonal and where undefined.
 

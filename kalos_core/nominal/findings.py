@@ -29,13 +29,12 @@ from kalos_core.nominal.rejection import (
     RejectionSettings,
     reject_answers,
 )
-from kalos_core.nominal.skill import MODELS, LabelTruth, dawid_skene
+from kalos_core.nominal.skill import MODELS, LabelTruth, ModelName, dawid_skene
 from kalos_core.nominal.table import LabelTable
 from kalos_core.nominal.teams import TeamComparison, compare_teams
 from kalos_core.options import Option, takes
 from kalos_core.results import Parts, Result
 from kalos_core.sparse import Independence, RunningCurve, check_independence
-from kalos_core.sparse.running import RUNNING_WEIGHTS
 from kalos_core.text import plain
 
 if TYPE_CHECKING:
@@ -213,7 +212,7 @@ class FindingsSettings(LabelSettings):
     most_breaches: MostBreaches = None
     least_accuracy: LeastAccuracy = None
     truth: Annotated[
-        str | None,
+        ModelName | None,
         Option(
             "Who is right",
             "Estimate the class of each item and the skill of each rater, with a model of how raters answer "
@@ -292,7 +291,7 @@ def label_findings(table: LabelTable, settings: FindingsArguments) -> LabelFindi
             table,
             question,
             points=STEPS,
-            weights=settings.weights if settings.weights in RUNNING_WEIGHTS else "edges",
+            weights="edges" if settings.weights == "inv_var_class" else settings.weights,
             bootstrap=min(bootstrap, 200),
             seed=seed,
         )

@@ -29,10 +29,11 @@ from kalos_core.chance import (
     tally_of_codes,
     weight_distance,
 )
+from kalos_core.chance.distances import KappaWeights
 from kalos_core.display import with_interval
 from kalos_core.inference import intervals, intervals_below_one
 from kalos_core.limits import check_replicates
-from kalos_core.nominal.levels import MetricName
+from kalos_core.nominal.levels import GradeMetric
 from kalos_core.nominal.values import Grades, encode_grades
 from kalos_core.options import Option, Replicates, Seed, Settings, checked, takes
 from kalos_core.resampling import Draws
@@ -154,7 +155,7 @@ def least_agreed_first(found: Iterable[GradeAgreement]) -> list[GradeAgreement]:
 
 
 GradeWeights = Annotated[
-    str | ArrayLike,
+    KappaWeights,
     Option(
         "Weights of grades",
         "Weights of AC2 and Conger's kappa, over the grades that occur or those of `order`.",
@@ -179,7 +180,7 @@ GradeOrder = Annotated[
 class GradeSettings(Settings):
     """Settings of agreement on grades."""
 
-    metric: MetricName = "ordinal"
+    metric: GradeMetric = "ordinal"
     _: KW_ONLY
     order: GradeOrder = None
     weights: GradeWeights = "quadratic"

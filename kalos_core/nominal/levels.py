@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kalos_core.chance import METRICS, Tally
+from kalos_core.chance.distances import MetricName
 from kalos_core.errors import InputError, check_iterable, index_of, listed, lookup, repr_of, text_of
 from kalos_core.files import as_float
 from kalos_core.nominal.build import OPTIONAL
@@ -18,11 +19,12 @@ from kalos_core.nominal.grouping import named_lists
 from kalos_core.nominal.table import LabelTable
 from kalos_core.options import Option
 
-MetricName = Annotated[
-    str, Option("Metric", "What makes two grades differ, for alpha.", choices=METRICS, type="name in `METRICS`")
+GradeMetric = Annotated[
+    MetricName,
+    Option("Metric", "What makes two grades differ, for alpha.", choices=METRICS, type="name in `METRICS`"),
 ]
 
-Metric = str | Mapping[str, str]
+Metric = MetricName | Mapping[str, MetricName]
 """A name in `METRICS` for all exclusive groups, or one for each group; groups without one are nominal."""
 
 Order = Sequence[str] | Mapping[str, Sequence[str]]
@@ -74,7 +76,7 @@ class Levels:
         Whether an order is stated.
     """
 
-    metric: str = "nominal"
+    metric: MetricName = "nominal"
     position: NDArray[np.intp] | None = None
     levels: NDArray[np.float64] | None = None
     is_stated: bool = False
@@ -118,11 +120,14 @@ def question_levels(table: LabelTable, metric: Metric = "nominal", order: Order 
     """
     groups = [name for name in table.questions if table.group_of[table.concepts_of(name)[0]] != OPTIONAL]
     if isinstance(metric, Mapping):
-        of_group = {group: lookup(METRICS, name, "metric") and name for group, name in metric.items()}
+        of_group = dict(metric)
+        for name in of_group.values():
+            lookup(METRICS, name, "metric")
         for group in of_group:
             index_of(groups, group, "metric")
     else:
-        of_group = dict.fromkeys(groups, metric) if lookup(METRICS, metric, "metric") else {}
+        lookup(METRICS, metric, "metric")
+        of_group = dict.fromkeys(groups, metric)
     ordinal = [group for group, name in of_group.items() if name == "ordinal"]
     orders = _orders(order, ordinal)
     return {
@@ -170,7 +175,7 @@ def _orders(order: Order | None, ordinal: list[str]) -> Mapping[str, Sequence[st
     return order
 
 
-def _levels(options: tuple[str, ...], group: str, metric: str, order: Sequence[str] | None) -> Levels:
+def _levels(options: tuple[str, ...], group: str, metric: MetricName, order: Sequence[str] | None) -> Levels:
     if order is not None:
         names = [text_of(name) for name in check_iterable(order, "order", "categories from lowest to highest")]
         if sorted(names) != sorted(options):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -225,7 +225,10 @@ def _weighted(patterns: Patterns, added: float, iterations: int) -> Estimated:  
     return Expectation(probability, confusion, prior, 0, True), majority
 
 
-SKILL_MODELS: dict[str, Callable[[Patterns, float, int], Estimated]] = {
+ModelName = Literal["confusion", "one_coin", "weighted"]
+"""Names in `SKILL_MODELS`."""
+
+SKILL_MODELS: dict[ModelName, Callable[[Patterns, float, int], Estimated]] = {
     "confusion": _confused,
     "one_coin": _coins,
     "weighted": _weighted,
@@ -233,7 +236,7 @@ SKILL_MODELS: dict[str, Callable[[Patterns, float, int], Estimated]] = {
 """Models of how raters answer, for `dawid_skene`."""
 
 
-MODELS = {
+MODELS: dict[ModelName, str] = {
     "confusion": "own probabilities for each class: finds habits, such as taking dogs for cats; usually the best",
     "one_coin": "one probability of being right, whatever the class: for few answers per rater",
     "weighted": "a majority weighted by how often raters agree with it: simple to explain, hardly better",
@@ -241,7 +244,7 @@ MODELS = {
 """Name in `SKILL_MODELS` -> description of how raters are assumed to answer."""
 
 SkillModel = Annotated[
-    str,
+    ModelName,
     Option("How raters are taken to answer", "Model of how raters answer.", choices=MODELS, known=SKILL_MODELS),
 ]
 

@@ -156,7 +156,7 @@ def region_agreement(
 
 
 def _numbered(labels: NDArray[np.integer[Any]], ignore: NDArray[np.bool_] | None) -> NDArray[np.intp]:
-    """Number the regions from 0, for the pixels (pixels,) that are not ignored."""
+    """Return the region, counted from 0, of each pixel that is not ignored."""
     kept = labels.ravel() if ignore is None else labels[~ignore]
     return np.asarray(np.unique(kept, return_inverse=True)[1].reshape(-1))
 

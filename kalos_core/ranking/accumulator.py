@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kalos_core.annotations.columns import object_array
 from kalos_core.arrays import as_floats, divide
 from kalos_core.consensus import estimate_truth
-from kalos_core.consensus.methods import WITHOUT_OUTLIERS, Methods
+from kalos_core.consensus.methods import WITHOUT_OUTLIERS, MethodName, Methods, check_methods
 from kalos_core.consensus.voting import ROUNDING
 from kalos_core.errors import InputError, as_number, check_iterable, check_number, listed, repr_of, warn
 from kalos_core.limits import limit
@@ -25,7 +25,7 @@ from kalos_core.ranking.detectors import DetectorRanking
 from kalos_core.ranking.replicates import LevelCounts, area_replicates
 from kalos_core.ranking.skew import Skew, skew_range
 
-METHODS = ("any", "0.5", "0.75")
+METHODS: tuple[MethodName, ...] = ("any", "0.5", "0.75")
 """Truths by vote whose areas bound those under single raters (Lampert et al. §V-B)."""
 
 LEVELS = 1024
@@ -163,7 +163,7 @@ class DetectorAccumulator:
         bootstrap: Replicates = 1000,
         seed: Seed = 0,
     ) -> None:
-        self._levels, self._methods = levels, tuple(methods)
+        self._levels, self._methods = levels, tuple(check_methods(methods))
         self._low, self._high = score_range
         self._tolerance, self._thin = tolerance, thin
         self._all_shares, given = shares == "all", () if isinstance(shares, str) else shares
@@ -301,7 +301,7 @@ class DetectorAccumulator:
         if self._are_local not in (None, stack.raters_are_local):
             raise InputError(f"{name}: expected raters that are local on all images or on none, got a mixture")
         raters = {} if stack.raters_are_local else dict(zip(stack.raters, stack.masks, strict=True))
-        estimated = {}
+        estimated: dict[str, NDArray[np.bool_]] = {}
         if len(stack.raters) > 1:
             estimated = {method: self._estimate(stack, method, name) for method in self._methods}
             estimated |= {truth: agreeing >= share * len(stack.raters) - ROUNDING for truth, share in shares.items()}
@@ -318,7 +318,7 @@ class DetectorAccumulator:
             raise InputError(f"{name}: expected truths of different names, got {listed(sorted(twice))} twice")
         return {truth: self._used(mask, valid) for truth, mask in {**raters, **estimated, **added}.items()}
 
-    def _estimate(self, stack: MaskStack, method: str, name: str) -> NDArray[np.bool_]:
+    def _estimate(self, stack: MaskStack, method: MethodName, name: str) -> NDArray[np.bool_]:
         """Return the (H, W) truth of an image, estimated by one method."""
         if method == WITHOUT_OUTLIERS and self._outliers is None and self._estimated and not stack.raters_are_local:
             raise InputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +31,8 @@ MEASURE = "best F1 of boundaries"
 BATCH = 1000
 """Number of points assigned at a time, as the time of one assignment grows faster than linearly."""
 
-MATCHINGS = ("one_to_one", "near")
+Matching = Literal["one_to_one", "near"]
+MATCHINGS: tuple[Matching, ...] = get_args(Matching)
 """Methods that match pixels, see `boundary_evaluation`."""
 
 
@@ -186,7 +187,7 @@ def boundary_evaluation(
     thresholds: int | Sequence[float] = THRESHOLDS,
     tolerance: DiagonalShare = TOLERANCE,
     thin: bool = True,
-    matching: str = "one_to_one",
+    matching: Matching = "one_to_one",
 ) -> BoundaryEvaluation:
     """Evaluate boundary detectors by the best F1 over thresholds, as in the Berkeley benchmark.
 

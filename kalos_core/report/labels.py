@@ -31,7 +31,7 @@ from kalos_core.text import plain
 
 
 def _least(values: NDArray[np.float64]) -> list[int]:
-    """Indices of the least values, ascending."""
+    """Return the indices of the least values, ascending."""
     order = np.argsort(values, kind="stable")
     found: list[int] = order[np.isfinite(values[order])][:MOST_ROWS].tolist()
     return found

@@ -324,7 +324,7 @@ def separated(found: Separation) -> Figure:
 
 
 def counted(counts: Mapping[str, int]) -> Figure:
-    """Number of findings of each variation type."""
+    """Draw the number of findings of each variation type."""
     from kalos_core.figures.common import COLOURS
     from kalos_core.figures.variations import variation_bars, variations_title
 
@@ -464,7 +464,7 @@ def by_size(found: Sequence[SubsetSize]) -> Figure:
 
 
 def directions(found: ConvergenceStudy) -> Figure:
-    """Modified mAP of every ordered pair of raters."""
+    """Draw modified mAP of every ordered pair of raters."""
     from kalos_core.figures import plot_directions
     from kalos_core.figures.directions import directions_title
 

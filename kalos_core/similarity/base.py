@@ -55,6 +55,8 @@ class Similarity:
         ``prepare(annotations, column)`` -> the column passed to `compare`, if it needs more than the shapes, such as
         image sizes. The column must have those methods of a shape column that are called: `union` if annotations can
         be merged.
+    help : str
+        How the measure is computed, for the choices in forms.
 
     Examples
     --------
@@ -81,9 +83,10 @@ class Similarity:
     merges: bool = True
     bound: Bound | None = None
     prepare: Callable[[Annotations, Any], Any] | None = None
+    help: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("name", "kind", "label"):
+        for name in ("name", "kind", "label", "help"):
             if not isinstance(getattr(self, name), str):
                 raise InputError(f"{name}: expected a text, got {repr_of(getattr(self, name))}")
         for name in ("compare", "bound", "prepare"):

@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, repr_of, warn
 from kalos_core.options import Option
 from kalos_core.similarity.base import SIMILARITIES, Rows, Similarity, get_similarity, lacking
+from kalos_core.similarity.table import SimilarityName
 
 AUTO = "auto"
 """The similarity of the most exact shape that every annotation has; the default everywhere."""
 
 Given = TypeVar("Given")
-
-SimilarityName = Literal[
-    "auto",
-    "box_iou",
-    "box_giou",
-    "centroid_box",
-    "polygon_iou",
-    "polygon_giou",
-    "polygon_raster_iou",
-    "mask_iou",
-    "centroid",
-    "pose",
-    "oks",
-    "volume_iou",
-    "volume_iou_128",
-    "cuboid_iou",
-]
-"""Names known to type checkers; they also accept the `Similarity` that `register_similarity` returns."""
 
 
 def check_similarity(value: Any, name: str) -> Any:
@@ -55,7 +38,7 @@ ComparedBy = Annotated[
     ),
 ]
 
-PREFERRED = {
+PREFERRED: dict[str, SimilarityName] = {
     "polygon": "polygon_iou",
     "mask": "mask_iou",
     "keypoints": "pose",
@@ -74,7 +57,7 @@ NOT_OFFERED = ("polygon_raster_iou",)
 """Similarities that forms do not list but that can be used by name, such as `polygon_raster_iou` for COCO's numbers."""
 
 
-def preferred_similarity(kinds: Collection[str]) -> str:
+def preferred_similarity(kinds: Collection[str]) -> SimilarityName:
     """Return the name of the similarity for the most exact of some shape kinds.
 
     Examples
@@ -85,7 +68,7 @@ def preferred_similarity(kinds: Collection[str]) -> str:
     return next((name for kind, name in PREFERRED.items() if kind in kinds and name in SIMILARITIES), "box_iou")
 
 
-def fitting_names(kinds: Collection[str]) -> list[str]:
+def fitting_names(kinds: Collection[str]) -> list[SimilarityName]:
     """List the names of the similarities that compare any of some shape kinds, the preferred one first.
 
     Examples
@@ -98,17 +81,18 @@ def fitting_names(kinds: Collection[str]) -> list[str]:
     if kinds and OF_SPACE.issuperset(kinds):
         fitting = [name for name in fitting if name not in OF_IMAGES]
     first = preferred_similarity(kinds)
-    return sorted(fitting, key=lambda name: name != first)
+    return cast("list[SimilarityName]", sorted(fitting, key=lambda name: name != first))  # or registered names
 
 
-def fitting_similarities(annotations: Annotations) -> list[str]:
+def fitting_similarities(annotations: Annotations) -> list[SimilarityName]:
     """List the names of the similarities that can compare all annotations, the preferred one first.
 
     Examples
     --------
     >>> rows = [{"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]} for rater in ("ann", "bob")]
-    >>> fitting_similarities(Annotations.from_rows(rows))
-    ['box_iou', 'box_giou', 'centroid_box', 'centroid']
+    >>> fitting = fitting_similarities(Annotations.from_rows(rows))
+    >>> fitting[0], "centroid" in fitting, "polygon_iou" in fitting
+    ('box_iou', True, False)
     """
     kinds = complete_kinds(annotations)
     return fitting_names(kinds) if kinds else [preferred_similarity(kinds)]

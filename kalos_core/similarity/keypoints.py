@@ -159,6 +159,7 @@ def oks(sigmas: Sequence[float] | NDArray[np.float64] | None = None, name: str =
         _oks,
         merges=False,
         prepare=partial(ScaledPoses.of, sigmas=given),
+        help="the COCO measure, which is more tolerant on large objects",
     )
 
 

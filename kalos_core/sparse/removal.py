@@ -15,7 +15,7 @@ from kalos_core.display import number_of
 from kalos_core.errors import InputError
 from kalos_core.options import Option, Seed, Settings, takes
 from kalos_core.results import Result, crossed
-from kalos_core.sparse.weights import WEIGHTS, item_weights
+from kalos_core.sparse.weights import WEIGHTS, ItemWeight, item_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,7 @@ class RemovalExperiment(Result):
 
 
 RemovalWeights = Annotated[
-    Sequence[str],
+    Sequence[ItemWeight],
     Option(
         "Weights",
         "Weights whose variance is 0 for the data (one class) are refused, as in `sparse_agreement`. Class shares are "
@@ -186,7 +186,7 @@ def removal_experiment(counts: Counts, settings: RemovalSettings) -> RemovalExpe
     )
 
 
-def _weights_by_number(most: int, weights: Sequence[str], share: NDArray[np.float64]) -> NDArray[np.float64]:
+def _weights_by_number(most: int, weights: Sequence[ItemWeight], share: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return (most + 1, S) the weight of an item by its number of annotations; 0 for fewer than two."""
     made = np.zeros((most + 1, len(weights)))
     for column, name in enumerate(weights):

@@ -106,7 +106,8 @@ class RunningCurve(Result):
 
 
 RunningWeights = Annotated[
-    str, Option("Weights", "Weight of each item.", known=RUNNING_WEIGHTS, type="name in `RUNNING_WEIGHTS`")
+    Literal["annotations_m1", "flat", "annotations", "edges", "inv_var"],
+    Option("Weights", "Weight of each item.", known=RUNNING_WEIGHTS, type="name in `RUNNING_WEIGHTS`"),
 ]
 
 

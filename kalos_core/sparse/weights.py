@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,7 +60,10 @@ def _inverse_variance(annotations: NDArray[np.float64], class_share: NDArray[np.
     return 1 / agreement_variance(annotations, class_share)
 
 
-WEIGHTS: dict[str, Weights] = {
+ItemWeight = Literal["flat", "annotations", "annotations_m1", "edges", "inv_var", "inv_var_class"]
+"""Names in `WEIGHTS`."""
+
+WEIGHTS: dict[ItemWeight, Weights] = {
     "flat": lambda n, _: np.ones_like(n),
     "annotations": lambda n, _: n,
     "annotations_m1": lambda n, _: n - 1,
@@ -71,7 +74,7 @@ WEIGHTS: dict[str, Weights] = {
 """Name -> weights of items (§5.1, §5.2). The paper recommends ``annotations_m1``; ``inv_var`` equals ``edges``."""
 
 WeightName = Annotated[
-    str,
+    ItemWeight,
     Option(
         "Weights of items",
         "Weights of items in the sparse probability of agreement.",

@@ -112,7 +112,7 @@ def _read(texts: list[Any], size: NDArray[np.intp], depth: int) -> Lists:
 
 
 def _unread(texts: int) -> Lists:
-    """Result for texts of which none is clear."""
+    """Return the result for texts of which none is clear."""
     return Lists(np.zeros(0), np.zeros(0, np.intp), np.zeros(texts, np.intp), np.zeros(texts, np.bool_))
 
 

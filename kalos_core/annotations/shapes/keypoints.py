@@ -78,7 +78,7 @@ def _points(value: Any) -> NDArray[np.float64] | None:
 
 
 def _fault(points: NDArray[np.float64]) -> str:
-    """Description of the expected keypoints x, y, v; empty if they are valid."""
+    """Describe the expected keypoints x, y, v; empty if they are valid."""
     labelled = points[:, 2] > 0
     if not np.isin(points[:, 2], (0, 1, 2)).all():
         return "keypoints of which v is 0, 1 or 2"

@@ -153,5 +153,5 @@ def _ring(value: object) -> NDArray[np.float64] | None:
 
 
 def _corner_count(ring: NDArray[np.float64]) -> int:
-    """Number of corners of a ring, not counting a repeated first point that closes it."""
+    """Count the corners of a ring, not counting a repeated first point that closes it."""
     return len(ring) - int(len(ring) > 1 and bool((ring[0] == ring[-1]).all()))

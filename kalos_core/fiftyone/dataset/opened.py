@@ -31,6 +31,7 @@ from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.similarity import SIMILARITIES
 from kalos_core.similarity.fitting import AUTO, fitting_names, preferred_similarity, resolved
+from kalos_core.similarity.table import SimilarityName
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +243,7 @@ def default_similarity(samples: Any, selection: Selection) -> str:
     return preferred_similarity(_kinds(pinned(samples), sources_of(samples, selection)))
 
 
-def fitting_similarities(samples: Any, selection: Selection) -> list[str]:
+def fitting_similarities(samples: Any, selection: Selection) -> list[SimilarityName]:
     """Return the names of the similarities that all labels of a selection have shapes for, the default first.
 
     Examples

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypedDict, cast
+from typing import Annotated, Any, Literal, TypedDict, cast
 
 from kalos_core.errors import InputError, repr_of
 from kalos_core.options import Option, Settings
+
+AssignedBy = Literal["auto", "all", "labelled"]
+"""How to find who was assigned to an image."""
 
 
 class SelectionArguments(TypedDict, total=False):
@@ -20,7 +23,7 @@ class SelectionArguments(TypedDict, total=False):
     classes: Sequence[str] | None
     min_area: float
     min_confidence: float
-    assigned: str
+    assigned: AssignedBy
 
 
 def _names(value: Any, name: str) -> tuple[str, ...] | None:
@@ -63,7 +66,7 @@ class LabelSelection(Settings):
         float, Option("Least confidence", "Labels with lower confidence are left out; labels without one stay.", low=0)
     ] = 0.0
     assigned: Annotated[
-        str,
+        AssignedBy,
         Option(
             "Who was assigned",
             "An image that a rater never saw would count as 'saw it and annotated nothing', which lowers alpha.",

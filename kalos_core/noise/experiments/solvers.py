@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import agreement
 from kalos_core.annotations import Annotations
 from kalos_core.correspondence import COSTS, usable_solvers
+from kalos_core.correspondence.units import SolverName
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, lookup
 from kalos_core.noise.experiments.tables import Claim, Magnitudes, RaterCounts
@@ -328,7 +329,7 @@ def permutation_stability(
     return PermutationStability(*map(np.array, zip(*lines, strict=True)))
 
 
-def _units(table: Annotations, threshold: float, solver: str) -> NDArray[np.intp]:
+def _units(table: Annotations, threshold: float, solver: SolverName) -> NDArray[np.intp]:
     return agreement(table, "box_iou", threshold, solver, "soft", 0).unit_of
 
 

@@ -31,8 +31,10 @@ from kalos_core.noise.parameters import (
     Coupling,
     Enlargement,
     EventRate,
+    Form,
     OwnClass,
     Parameters,
+    RateForm,
     Shift,
     SizeCurve,
     rate_measure,
@@ -83,7 +85,7 @@ class Estimate:
 
 
 def estimate_distributions(
-    seen: Observations, rate: str = "auto", *, paper: bool = False, fragmented: SizeCurve | None = None
+    seen: Observations, rate: RateForm = "auto", *, paper: bool = False, fragmented: SizeCurve | None = None
 ) -> dict[str, Estimate]:
     """Estimate each distribution that data determine; the others are in `CONSTANTS`.
 
@@ -130,7 +132,7 @@ def _shift_distributions(seen: Observations, grows: bool) -> Iterator[tuple[str,
 
 
 def _event_distributions(
-    seen: Observations, form: str, paper: bool, fragmented: SizeCurve | None
+    seen: Observations, form: RateForm, paper: bool, fragmented: SizeCurve | None
 ) -> Iterator[tuple[str, Estimate]]:
     matched = len(seen.category_a)
     yield "category.occurrence", _or_too_few(matched, "annotation matched one to one", lambda: occurrence(seen))
@@ -212,7 +214,7 @@ class RateFit:
         Observed and expected counts, for each image, pair and side.
     """
 
-    form: str
+    form: Form
     line: LineFit
     count: NDArray[np.intp]
     expected: NDArray[np.float64]
@@ -262,7 +264,7 @@ def _rate_rows(seen: Observations, paper: bool, added: bool = False) -> tuple[ND
     return count[own > 0], own[own > 0].astype(np.float64)
 
 
-def estimate_rate(seen: Observations, form: str, *, paper: bool = False) -> Estimate:
+def estimate_rate(seen: Observations, form: RateForm, *, paper: bool = False) -> Estimate:
     """Estimate the rate of unmatched annotations, in the given form or in the one with the lowest AIC.
 
     A trend that AIC does not support is dropped. If the numbers of annotations hardly vary, such a trend is due to
@@ -293,7 +295,7 @@ def estimate_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
     return Estimate(found, rows, reason, ends)
 
 
-def constant_rate(seen: Observations, form: str, *, paper: bool = False) -> Estimate:
+def constant_rate(seen: Observations, form: Form, *, paper: bool = False) -> Estimate:
     """Estimate the rate of unmatched annotations without a trend: their mean number, 0 if there are none.
 
     Examples
@@ -329,7 +331,7 @@ def constant_rate(seen: Observations, form: str, *, paper: bool = False) -> Esti
     return Estimate(found, rows, reason)
 
 
-def _flat(logarithm: float, form: str) -> EventRate:
+def _flat(logarithm: float, form: Form) -> EventRate:
     """Return a rate that does not depend on the number of annotations."""
     return EventRate(logarithm, NEVER if form == "each" else 0.0, form)
 
@@ -360,7 +362,7 @@ def _of_two(image: NDArray[np.intp], value: NDArray[np.float64]) -> float:
     return float((total(image, value, int(image.max()) + 1) ** 2).sum() - (value**2).sum()) / 2
 
 
-def estimate_added(seen: Observations, form: str) -> Estimate:
+def estimate_added(seen: Observations, form: RateForm) -> Estimate:
     """Estimate the rate of another rater's annotations that one lacks, by the number of that class that one has."""
     fits = {fit.form: fit for fit in rate_fits(seen, added=True)}
     count, _ = _rate_rows(seen, paper=False, added=True)

@@ -229,7 +229,9 @@ def _of_rates(seen: Observations, rate: EventRate, draws: int, rng: np.random.Ge
     for fit in fits:
         note = "fits better" if fit is best else ""
         yield _Line(name, "AIC", fit.form, fit.aic, np.nan, len(fit.count), note)
-    models = [(fit.form, EventRate(fit.line.intercept, fit.line.slope, fit.form), 2) for fit in fits]
+    models: list[tuple[str, EventRate, int]] = [
+        (fit.form, EventRate(fit.line.intercept, fit.line.slope, fit.form), 2) for fit in fits
+    ]
     if rate.whole_dispersion > 0:
         models.append((f"{rate.form}, over-dispersed", replace(rate, empty=None), 3))
     own, events = seen.class_annotations, seen.class_events

@@ -12,10 +12,10 @@ import fiftyone as fo
 import numpy as np
 from fiftyone import ViewExpression
 from fiftyone import ViewField as F
-from numpy.typing import ArrayLike
 
 from kalos_core.annotations import object_array
 from kalos_core.annotations.joining import ATTRIBUTES, attributes_from
+from kalos_core.chance.distances import KappaWeights, MetricName
 from kalos_core.errors import InputError, check_text, index_of, listed
 from kalos_core.fiftyone.dataset.coordinates import CROWD, FILE_ID
 from kalos_core.fiftyone.dataset.database import stream
@@ -39,10 +39,10 @@ def attribute_agreement(
     samples: Any,
     key: str,
     attribute: str,
-    metric: str | None = None,
+    metric: MetricName | None = None,
     *,
     order: Sequence[str | float] | None = None,
-    weights: str | ArrayLike = "quadratic",
+    weights: KappaWeights = "quadratic",
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> GradeAgreement:

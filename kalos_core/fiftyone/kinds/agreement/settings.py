@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Any, TypedDict, cast
 
 from kalos_core._agreement import Agreement, AgreementSettings
+from kalos_core.chance.distances import MetricName
 from kalos_core.diagnostics import Diagnosis
 from kalos_core.diagnostics.thresholds import THRESHOLDS
 from kalos_core.errors import check_iterable, check_text
@@ -25,7 +26,7 @@ class AttributeRecord(TypedDict):
     """An attribute to compare, its metric, and the given order of its values."""
 
     name: str
-    metric: str | None
+    metric: MetricName | None
     order: list[Any] | None
 
 
@@ -45,7 +46,7 @@ def attribute_records(attributes: Any, name: str = "attributes") -> list[Attribu
 
 def _record(name: str, how: Any) -> AttributeRecord:
     if how is None or isinstance(how, str):
-        return {"name": name, "metric": how, "order": None}
+        return {"name": name, "metric": cast("MetricName | None", how), "order": None}  # checked when it is used
     order = list(check_iterable(how, "attributes", f"a metric of {name}, or its values from lowest to highest"))
     return {"name": name, "metric": None, "order": order}
 

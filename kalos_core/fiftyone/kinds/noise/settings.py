@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from kalos_core.errors import lookup
 from kalos_core.fiftyone.dataset.selection import LabelSelection
@@ -65,7 +65,7 @@ class NoiseArguments(LabelSelection):
     preset: Preset = "faithful"
     shifts: Shifts = None
     class_source: Annotated[
-        ClassSource | str,
+        ClassSource | Literal["confusion", "embeddings", "taxonomy"],
         Option(
             "Which classes are mistaken",
             "Source of the classes that are confused with each other.",
@@ -92,7 +92,7 @@ class NoiseArguments(LabelSelection):
         ),
     ] = None
     false_positive_source: Annotated[
-        FalsePositiveSource | str,
+        FalsePositiveSource | Literal["transplanted", "images", "detections"],
         Option(
             "Where annotations are added",
             "Source of the positions of false positives.",

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from kalos_core.decisions.decision import Undecided
 from kalos_core.errors import InputError
 from kalos_core.fiftyone.dataset.writing import write_documents
 from kalos_core.fiftyone.deciding.decide import decisions
@@ -19,7 +20,7 @@ from kalos_core.files import as_path
 
 
 def resolved(
-    samples: Any, key: str, field: str, *, undecided: str = "majority", progress: Progress | bool | None = None
+    samples: Any, key: str, field: str, *, undecided: Undecided = "majority", progress: Progress | bool | None = None
 ) -> ResolvedRun:
     """Write a label field of the labels that raters agree on or that were decided; see `kalos_core.decisions`.
 
@@ -95,7 +96,7 @@ def resolved(
 
 
 def export_resolved(
-    samples: Any, key: str, path: str | os.PathLike[str], *, undecided: str = "majority", overwrite: bool = False
+    samples: Any, key: str, path: str | os.PathLike[str], *, undecided: Undecided = "majority", overwrite: bool = False
 ) -> Path:
     """Write resolved labels with their origins to a file; nothing is written on the data set.
 
@@ -132,7 +133,7 @@ def export_resolved(
     return RESOLVING[about.kind].export(samples, result, target, overwrite)
 
 
-def _resolve(samples: Any, about: AnyRun, undecided: str) -> tuple[Any, Any, int]:
+def _resolve(samples: Any, about: AnyRun, undecided: Undecided) -> tuple[Any, Any, int]:
     """Return the resolved labels, the result of the agreement, and the number of decisions about changed labels."""
     way, found = RESOLVING[about.kind], load_run(samples, about.key).result
     made = decisions(samples, about.key)

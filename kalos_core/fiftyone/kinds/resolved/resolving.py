@@ -20,6 +20,7 @@ from kalos_core._agreement import Agreement
 from kalos_core.annotations import object_array
 from kalos_core.arrays import by_item, run_starts
 from kalos_core.decisions import Decision, Resolved, ResolvedLabels, disputed_answers, resolve, resolve_labels
+from kalos_core.decisions.decision import Undecided
 from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, Document, Rows, choose_label_type
 from kalos_core.fiftyone.dataset.expressions import files_of
@@ -53,7 +54,7 @@ class Resolving(ABC):
         """Return whether each decision is about labels that still form the same unit in dispute."""
 
     @abstractmethod
-    def resolve(self, about: AnyRun, found: Any, decisions: Sequence[Decision], undecided: str) -> Any:
+    def resolve(self, about: AnyRun, found: Any, decisions: Sequence[Decision], undecided: Undecided) -> Any:
         """Resolve the labels."""
 
     @abstractmethod
@@ -98,7 +99,7 @@ class _OfObjects(Resolving):
         units = MatchedUnits.of_run(found)
         return [units.are_units([str(key) for key in one.labels]) for one in decisions]
 
-    def resolve(self, about: AnyRun, found: Agreement, decisions: Sequence[Decision], undecided: str) -> Resolved:  # noqa: ARG002
+    def resolve(self, about: AnyRun, found: Agreement, decisions: Sequence[Decision], undecided: Undecided) -> Resolved:  # noqa: ARG002
         return resolve(found, decisions, undecided)
 
     def read(self, view: Any, run: AnyRun) -> Read:
@@ -164,7 +165,7 @@ class _OfImageLabels(Resolving):
         return [known.issuperset(map(str, one.labels)) for one in decisions]
 
     def resolve(
-        self, about: AnyRun, found: LabelFindings, decisions: Sequence[Decision], undecided: str
+        self, about: AnyRun, found: LabelFindings, decisions: Sequence[Decision], undecided: Undecided
     ) -> ResolvedLabels:
         return resolve_labels(found.disputes, decisions, undecided, about.settings["quorum"])
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import check_comparable
 from kalos_core.consensus import TRUTH_METHODS, ClassTruth, CountedTruth, Truth, class_truth
 from kalos_core.consensus import estimate_truth as estimate
-from kalos_core.consensus.methods import JOINTLY, WITHOUT_OUTLIERS, check_methods
+from kalos_core.consensus.methods import JOINTLY, WITHOUT_OUTLIERS, MethodName, check_methods
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, listed
 from kalos_core.fiftyone.dataset.database import label_field
@@ -163,7 +163,9 @@ def _of_pixels(masks: RaterMasks, run_key: str, settings: TruthRunSettings, repo
 class _Truths:
     """Writer of estimates, one field per method, which also counts pixels; `raters` have names across images."""
 
-    def __init__(self, masks: RaterMasks, fields: dict[str, str], raters: Sequence[str], maps: dict[str, str]) -> None:
+    def __init__(
+        self, masks: RaterMasks, fields: dict[MethodName, str], raters: Sequence[str], maps: dict[str, str]
+    ) -> None:
         self.masks, self.fields, self.raters, self.maps = masks, fields, raters, maps
         self.outliers: dict[str, list[str]] = {}
         self.notes: list[str] = []
@@ -195,7 +197,7 @@ class _Truths:
                     documents[place] = files.heatmap(place, sample_id, np.round(FULL * most).astype(np.uint8), FULL)
             yield sample_id, documents
 
-    def _estimated(self, stacks: Stacks, method: str, image: int) -> dict[str, Truth]:
+    def _estimated(self, stacks: Stacks, method: MethodName, image: int) -> dict[str, Truth]:
         """Return class -> estimate for one image."""
         if method != JOINTLY or len(stacks) < 2:
             return {name: estimate(stack, method, self.outliers.get(name)) for name, stack in stacks.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from kalos_core.consensus.instances import Region, Ties
 from kalos_core.consensus.methods import Methods
@@ -13,6 +13,7 @@ from kalos_core.correspondence.units import SolverName
 from kalos_core.fiftyone.kinds.masked import RatersAreLocal
 from kalos_core.fiftyone.runs.progress import RunArguments
 from kalos_core.nominal import MODELS
+from kalos_core.nominal.skill import ModelName
 from kalos_core.options import Option, Settings
 from kalos_core.pixels.stored import IgnoreValue
 from kalos_core.similarity.base import Threshold
@@ -42,7 +43,7 @@ class ConsensusRunSettings(Settings):
         ),
     ] = 0.5
     model: Annotated[
-        str | None,
+        ModelName | None,
         Option(
             "Who is right",
             "For objects: estimate who is right instead of counting votes. The model says how raters answer; see "
@@ -69,7 +70,7 @@ class TruthRunSettings(ConsensusRunSettings):
 
     methods: Methods = ("0.5", "staple")
     of: Annotated[
-        str,
+        Literal["auto", "pixels", "objects"],
         Option(
             "Truth of",
             "Whether pixels or objects are estimated.",
