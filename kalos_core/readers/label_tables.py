@@ -484,7 +484,8 @@ def _coded_cells(
     raters = np.tile(np.arange(len(columns)), len(item)), list(columns)
     label = _factorized([cell for cells in zip(*columns.values(), strict=True) for cell in cells])
     item = np.repeat(item, len(columns))
-    return _checked_fields((item, names), raters, label, np.full(len(item), np.nan), settings, empty)
+    times = np.broadcast_to(np.nan, len(item))  # which takes no memory
+    return _checked_fields((item, names), raters, label, times, settings, empty)
 
 
 Coded = tuple[NDArray[np.intp], list[str]]
