@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet
 from PIL import Image
 from scipy.io import savemat
 
@@ -275,7 +274,9 @@ def size_of(path: Path) -> int:
     if path.suffix == ".gz":
         return len(gzip.decompress(path.read_bytes()))
     if path.suffix == ".parquet":
-        about = pyarrow.parquet.read_metadata(path)
+        from pyarrow.parquet import read_metadata  # an optional package
+
+        about = read_metadata(path)
         return 8 * about.num_rows * about.num_columns
     if path.suffix in (".png", ".tiff"):
         with Image.open(path) as image:
