@@ -23,7 +23,7 @@ import msgspec
 import psutil
 
 from kalos_core.errors import InputError, repr_of
-from kalos_core.limits import check_pixels, check_unpacked, most_unpacked
+from kalos_core.limits import check_packing, check_pixels, check_unpacked
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -59,16 +59,37 @@ def open_file(path: Path, what: str, *, unpacked: bool = True) -> Iterator[Any]:
     Raises
     ------
     InputError
-        If it cannot be read, here or within the ``with``, or is a pipe or a device, which may never end.
+        If it cannot be read, here or within the ``with``, is a pipe or a device, which may never end, or unpacks to
+        more than is allowed.
     """
     try:
         _check_regular(path, what)
-        with gzip.open(path) if unpacked and path.suffix == ".gz" else path.open("rb") as file:
+        with _Unpacked(path, "rb") if unpacked and path.suffix == ".gz" else path.open("rb") as file:
             yield file
     except InputError:
         raise
     except (OSError, ValueError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: expected a readable {what}, got {reason(error)}") from error
+
+
+UNPACKED = 1 << 20
+"""Bytes that are unpacked at a time."""
+
+
+class _Unpacked(gzip.GzipFile):
+    """The content of a packed file, which is counted while it is unpacked, before memory is taken for more."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        packed, where = os.fstat(self.fileno()).st_size, str(self.name)
+        if size is not None and size >= 0:
+            block = super().read(size)
+            check_packing(self.tell(), packed, where)
+            return block
+        whole = io.BytesIO()
+        while block := self.read(UNPACKED):  # asked for all, gzip makes room for all
+            whole.write(block)
+            check_unpacked(whole.tell(), packed, where)
+        return whole.getvalue()
 
 
 def _check_regular(path: Path, what: str) -> None:
@@ -83,22 +104,10 @@ def reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
-UNPACKED = 1 << 20
-"""Bytes to unpack at a time."""
-
-
 def read_bytes(path: Path, what: str) -> bytes:
     """Read a file, unpacked if its name ends in ``.gz``; `what` names its kind in messages."""
     with open_file(path, f"{what} in UTF-8") as file:
-        if path.suffix != ".gz":
-            return bytes(file.read())
-        packed = path.stat().st_size
-        most = most_unpacked(packed)
-        unpacked = io.BytesIO()
-        while unpacked.tell() <= most and (block := file.read(UNPACKED)):  # gzip reserves memory for all of it at once
-            unpacked.write(block)
-    check_unpacked(unpacked.tell(), packed, str(path))
-    return unpacked.getvalue()
+        return bytes(file.read())
 
 
 def read_text(path: Path, what: str) -> str:

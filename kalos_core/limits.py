@@ -95,6 +95,16 @@ def check_unpacked(unpacked: int, packed: int, where: str) -> None:
 that unpacks to more than 64 MiB, got 134,218: KALOS_MOST_PACKING in the environment raises the limit
     """
     check_limit("KALOS_MOST_UNPACKED", unpacked, where)
+    check_packing(unpacked, packed, where)
+
+
+def check_packing(unpacked: int, packed: int, where: str) -> None:
+    """The same of a file of which only parts are in memory, and which may be of any size.
+
+    Examples
+    --------
+    >>> check_packing(2**40, 2**34, "labels.json.gz")
+    """
     if unpacked > SMALL:
         check_limit("KALOS_MOST_PACKING", -(-unpacked // max(packed, 1)), where)
 

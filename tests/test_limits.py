@@ -40,6 +40,8 @@ def test_a_small_file_does_not_unpack_to_more_than_memory_should_take(tmp_path, 
     match = r"labels.json.gz: expected at most 100 bytes unpacked from each byte .* KALOS_MOST_PACKING in the env"
     with pytest.raises(InputError, match=match):
         read_labels(file)
+    with pytest.raises(InputError, match=match):
+        next(stream_coco(file))
     monkeypatch.setenv("KALOS_MOST_PACKING", "2000")
     with pytest.raises(InputError, match="got an empty list"):
         read_labels(file, format="label_studio")

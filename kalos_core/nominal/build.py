@@ -228,7 +228,9 @@ def check_codes(coded: CodedLabels, settings: TableSettings) -> dict[str, Any] |
     kept = np.ones(len(coded.item), np.bool_) if on_empty == "none" else ~np.array(blank, np.bool_)[coded.label]
     pair = coded.item[kept] * len(coded.raters) + coded.rater[kept]
     first, answer = _in_order(pair)
-    if len(first) < len(pair) and (isinstance(groups, str) or not np.isnan(coded.time).all()):
+    are_several = len(first) < len(pair)
+    del pair
+    if are_several and (isinstance(groups, str) or not np.isnan(coded.time).all()):
         return None  # repeated answers
     fields, code = _vocabularies(item_names, rater_names, names, groups)
     parts = [[] if empty else [code[name] for name in part] for part, empty in zip(coded.parts, blank, strict=True)]
@@ -237,7 +239,7 @@ def check_codes(coded: CodedLabels, settings: TableSettings) -> dict[str, Any] |
     owner, position = expand_runs(run_starts(length)[label], length[label])
     concept = np.array(list(chain.from_iterable(parts)), dtype=np.intp)[position]
     chosen = answer[owner]
-    if len(first) < len(pair):  # the labels of an answer are in several records
+    if are_several:  # the labels of an answer are in several records
         order = np.argsort(chosen, kind="stable")
         chosen, concept = chosen[order], concept[order]
         if len(np.unique(chosen * len(code) + concept)) < len(chosen):
@@ -263,6 +265,9 @@ def _in_order(keys: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp
     >>> [array.tolist() for array in _in_order(np.array([7, 3, 7, 5]))]
     [[0, 1, 3], [0, 1, 0, 2]]
     """
+    if (keys[1:] > keys[:-1]).all():  # each once, as in most tables
+        every = np.arange(len(keys))
+        return every, every
     distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(distinct), np.intp)

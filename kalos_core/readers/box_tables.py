@@ -258,6 +258,10 @@ def _load(table: Any) -> _Loaded:
     return loaded
 
 
+CELL = 8
+"""Bytes of a cell of Parquet in memory, at least; in the file a column of one value takes next to none."""
+
+
 def _read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
 
@@ -266,7 +270,8 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         with open_file(path, "Parquet file", unpacked=False) as file:
             about = parquet.read_metadata(file)
             groups = [about.row_group(number) for number in range(about.num_row_groups)]
-            check_unpacked(sum(group.total_byte_size for group in groups), path.stat().st_size, str(path))
+            unpacked = max(sum(group.total_byte_size for group in groups), CELL * about.num_rows * about.num_columns)
+            check_unpacked(unpacked, path.stat().st_size, str(path))
             return pd.read_parquet(file)
     except InputError:
         raise

@@ -190,7 +190,8 @@ def _unpacked(path: Path) -> Element:
                         "exports of other formats, into one folder per rater"
                     )
                 about = packed.getinfo(found[0])
-                check_unpacked(about.file_size, about.compress_size, str(path))
+                size = min(about.compress_size, path.stat().st_size)  # the file may say more than it has
+                check_unpacked(about.file_size, size, str(path))
                 return parse_xml(path, packed.read(found[0]))
         except (zipfile.BadZipFile, RuntimeError, LookupError, struct.error) as error:
             raise InputError(f"{path}: expected a readable zip file, got {error}") from error

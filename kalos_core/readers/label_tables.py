@@ -148,11 +148,7 @@ def read_long_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: Lon
     account.unused |= _not_used(columns, needed, empty)
     fields = _coded_fields([columns[name] for name in needed], settings, empty)
     if fields is not None:
-        _warn_of_twins(fields["concepts"], source)
-        account.read = len(fields["item"])
-        if said := account.passed_over():
-            warn(" ".join([f"{source}: {account.read:,} answers are read.", *said]))
-        return LabelTable(**fields, account=account)
+        return _coded_table(fields, source, account)
     cells = columns[found["label"]]  # row by row, to report invalid rows
     raw = RawLabels(
         item=_names(columns[found["item"]], empty),
@@ -245,19 +241,25 @@ def read_wide_labels(table: str | os.PathLike[str] | pd.DataFrame, settings: Wid
         raise InputError(f"{source}: expected a column for each rater, got {listed(columns, MOST_NAMES)}")
     taken: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [("item", ("item",), (of_items,))]
     taken += [("raters", (), (listed(names, MOST_NAMES),))] if raters is None else []
+    account = Account(notes=[*say_columns(taken, [settings.item]), *_truths(names if raters is None else ())])
+    fields = _coded_cells(columns[of_items], {name: columns[name] for name in names}, settings, empty)
+    if fields is not None:
+        made = _coded_table(fields, source, account)
+        if raters is None:
+            _warn_of_strangers(made, source)
+        return made
     items = _names(columns[of_items], empty)
-    cells = [columns[name][row] for row in range(len(items)) for name in names]
+    cells = [columns[name][row] for row in range(len(items)) for name in names]  # one by one, as above
     raw = RawLabels(
         item=[item for item in items for _ in names],
         rater=names * len(items),
         label=[_parted(cell, settings.separator, empty) for cell in cells],
         time=[None] * len(cells),
     )
-    account = Account(notes=[*say_columns(taken, [settings.item]), *_truths(names if raters is None else ())])
     of_cell: Callable[[int], str] = lambda at: f"{name_of(at // len(names))}, column {names[at % len(names)]}"  # noqa: E731
     made = _build(raw, cells, source, of_cell, settings, account, raters=names)
     if raters is None:
-        _warn_of_strangers(raw.label, names, source)
+        _warn_of_strangers(made, source)
     return made
 
 
@@ -372,13 +374,12 @@ def _truths(names: Sequence[str]) -> list[str]:
     ]
 
 
-def _warn_of_strangers(labels: Sequence[Any], names: Sequence[str], source: str) -> None:
+def _warn_of_strangers(table: LabelTable, source: str) -> None:
     """Warn of columns with several labels that no other column has."""
-    said: dict[str, set[str]] = {name: set() for name in names}
-    for at, label in enumerate(labels):
-        said[names[at % len(names)]] |= set(label if isinstance(label, list) else [label] if label is not None else [])
-    shared = Counter(label for own in said.values() for label in own)
-    alone = [name for name, own in said.items() if len(own) > 1 and all(shared[label] == 1 for label in own)]
+    said = np.zeros((len(table.raters), len(table.concepts)), np.bool_)
+    said[table.rater[table.answer], table.concept] = True
+    is_alone = (said.sum(axis=1) > 1) & ~(said & (said.sum(axis=0) > 1)).any(axis=1)
+    alone = table.raters[is_alone].tolist()
     if len(said) > 2 and alone and len(alone) < len(said) - 1:
         actual = f"{source}: no other column has a label of {listed(alone)}"
         warn(f"{actual}: leave out columns that are not of a rater with ignore= (--ignore)")
@@ -466,16 +467,45 @@ def _coded_fields(columns: Sequence[list[Any]], settings: LongSettings, empty: f
     """Return the coded fields of a table of items, raters, labels and times; None if it must be read row by row."""
     if any(set(map(type, cells)) != {str} for cells in columns):
         return None
-    (item, items), (rater, raters), (label, labels), *timed = map(_factorized, columns)
-    times = np.full(len(item), np.nan)
+    item, rater, label, *timed = map(_factorized, columns)
+    times = np.full(len(item[0]), np.nan)
     for code, texts in timed:
         read = [_time(text, empty) for text in texts]
         if not all(known for known, _ in read):
             return None
         times = np.array([np.nan if time is None else time for _, time in read])[code]
+    return _checked_fields(_recoded(*item, empty), _recoded(*rater, empty), label, times, settings, empty)
+
+
+def _coded_cells(
+    items: list[Any], columns: Mapping[str, list[Any]], settings: WideSettings, empty: frozenset[str]
+) -> dict[str, Any] | None:
+    """The same of items and a column of cells for each rater."""
+    if any(set(map(type, cells)) != {str} for cells in (items, *columns.values())):
+        return None
+    item, names = _recoded(*_factorized(items), empty)
+    raters = np.tile(np.arange(len(columns)), len(item)), list(columns)
+    label = _factorized([cell for cells in zip(*columns.values(), strict=True) for cell in cells])
+    item = np.repeat(item, len(columns))
+    times = np.broadcast_to(np.nan, len(item))  # which takes no memory
+    return _checked_fields((item, names), raters, label, times, settings, empty)
+
+
+Coded = tuple[NDArray[np.intp], list[str]]
+"""Codes, and the texts they stand for."""
+
+
+def _checked_fields(
+    item_of: Coded,
+    rater_of: Coded,
+    label_of: Coded,
+    times: NDArray[np.float64],
+    settings: LongSettings | WideSettings,
+    empty: frozenset[str],
+) -> dict[str, Any] | None:
+    (item, items), (rater, raters), (label, labels) = item_of, rater_of, label_of
     if any(text.strip().casefold() == "none" and is_missing(text, empty) for text in labels):
         return None  # a warning counts them
-    (item, items), (rater, raters) = _recoded(item, items, empty), _recoded(rater, raters, empty)
     try:
         parted = [_parted(text, settings.separator, empty) for text in labels]
         lists = [part if isinstance(part, list) else [part] for part in parted]
@@ -485,10 +515,20 @@ def _coded_fields(columns: Sequence[list[Any]], settings: LongSettings, empty: f
     texts = ["" if part is None else text for text, part in zip(labels, parted, strict=True)]
     coded = CodedLabels(item, rater, label, items, raters, texts, parts, times)
     groups, concepts = _renamed(settings.groups, same), _renamed(settings.concepts, same)
-    return check_codes(coded, settings.part(TableSettings, groups=groups, concepts=concepts))
+    names = {"items": None, "raters": raters} if isinstance(settings, WideSettings) else {}
+    return check_codes(coded, settings.part(TableSettings, groups=groups, concepts=concepts, **names))
 
 
-def _recoded(code: NDArray[np.intp], texts: list[str], empty: frozenset[str]) -> tuple[NDArray[np.intp], list[str]]:
+def _coded_table(fields: dict[str, Any], source: str, account: Account) -> LabelTable:
+    """Build the table from its fields, with the warnings about them."""
+    _warn_of_twins(fields["concepts"], source)
+    account.read = len(fields["item"])
+    if said := account.passed_over():
+        warn(" ".join([f"{source}: {account.read:,} answers are read.", *said]))
+    return LabelTable(**fields, account=account)
+
+
+def _recoded(code: NDArray[np.intp], texts: list[str], empty: frozenset[str]) -> Coded:
     """Return codes and distinct names after the conversion of `_names`."""
     longest = max(map(len, empty), default=0)
     if not (
@@ -499,7 +539,7 @@ def _recoded(code: NDArray[np.intp], texts: list[str], empty: frozenset[str]) ->
     return again[code], distinct
 
 
-def _factorized(cells: Sequence[str]) -> tuple[NDArray[np.intp], list[str]]:
+def _factorized(cells: Sequence[str]) -> Coded:
     """Return the code of each cell and the distinct texts, in order of first occurrence."""
     number: defaultdict[str, int] = defaultdict()
     number.default_factory = number.__len__

@@ -308,14 +308,19 @@ def _by_label_map(file: Path, values: Mapping[Color, int], classes: Mapping[int,
     with open_image(file) as opened:
         if "A" in opened.getbands() and opened.getchannel("A").getextrema() != (255, 255):
             raise InputError(f"{file}: expected a mask without transparent pixels, got some")
-        colors = np.asarray(opened.convert("RGB")).astype(np.int64) @ (1 << 16, 1 << 8, 1)
-    found, place = np.unique(colors, return_inverse=True)
-    keys: list[Color] = [(code >> 16, code >> 8 & 255, code & 255) for code in found.tolist()]
-    strange = [str(color) for color in keys if color not in values]
-    if strange:
-        known = listed((f"{classes[value]} {color}" for color, value in values.items()), 10)
-        raise InputError(f"{file}: expected colours of the label map ({known}), got {listed(strange)}")
-    mask: NDArray[Any] = np.array([values[color] for color in keys], np.int64)[place.reshape(colors.shape)]
+        pixels = np.asarray(opened.convert("RGB").convert("RGBX"))  # four bytes, which are one number
+    codes, known = pixels.view(np.uint32)[..., 0], np.array([(*color, 255) for color in values], np.uint8)
+    numbers = known.view(np.uint32)[:, 0]
+    order = np.argsort(numbers)
+    place = numbers[order].searchsorted(codes)
+    np.minimum(place, len(order) - 1, out=place)
+    is_strange = numbers[order][place] != codes
+    if is_strange.any():
+        strange = np.unique(pixels[is_strange], axis=0)[:, :3].tolist()
+        named = listed((f"{classes[value]} {color}" for color, value in values.items()), 10)
+        actual = listed(str(tuple(color)) for color in strange)
+        raise InputError(f"{file}: expected colours of the label map ({named}), got {actual}")
+    mask: NDArray[Any] = np.array(list(values.values()), np.min_scalar_type(len(classes)))[order][place]
     return mask
 
 

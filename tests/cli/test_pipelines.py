@@ -111,6 +111,9 @@ def test_messages_call_standard_input_so(piped, refusal):
     Path("broken.json").write_text("{", encoding="utf-8")
     piped("broken.json")
     assert refusal("agreement", "-").startswith("stdin.json: expected JSON")
+    Path("broken.gz").write_bytes(b"\x1f\x8b and no more")
+    piped("broken.gz")
+    assert refusal("agreement", "-").startswith("stdin.csv.gz: expected a readable table")
 
 
 @pytest.mark.usefixtures("folder")

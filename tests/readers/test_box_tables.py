@@ -289,6 +289,12 @@ def test_parquet(tmp_path, monkeypatch):
     frame = pd.DataFrame({"image": ["a", "b"], "rater": ["r", "r"], "label": ["c", None], "bbox": [[1, 2, 3, 4], None]})
     frame.to_parquet(tmp_path / "t.parquet")
     assert lines(read_boxes(tmp_path / "t.parquet")) == ["a ? r: r c box 1 2 3 4", "b ? r:"]
+    constant = pd.concat([frame[:1]] * 1_000)
+    constant.to_parquet(tmp_path / "t.parquet", index=False)  # few bytes, as all cells of a column are the same
+    monkeypatch.setattr("kalos_core.limits.SMALL", 1_000)
+    monkeypatch.setenv("KALOS_MOST_PACKING", "5")
+    large = [(tmp_path / "t.parquet", "t.parquet: expected at most 5 bytes unpacked from each byte of a packed file")]
+    assert differing(read_boxes, None, large) == []
     broken = [(b"PAR1", "broken.parquet: expected a readable Parquet file, got")]
     assert differing(read_boxes, tmp_path, broken, "broken.parquet") == []
     for package in ("pyarrow", "pyarrow.parquet"):

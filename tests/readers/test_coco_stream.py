@@ -228,3 +228,17 @@ def test_no_more_than_a_block_is_held(folder, monkeypatch):
         most.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert most[2] < most[1] + path.stat().st_size / 20 < path.stat().st_size / 4
+
+
+def test_a_long_record_is_not_looked_at_again_and_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(scanning, "BYTES_AT_ONCE", 100)
+    looked_at = []
+    brackets = scanning._brackets
+    monkeypatch.setattr(
+        scanning, "_brackets", lambda text, depth: (looked_at.append(len(text)), brackets(text, depth))[1]
+    )
+    rest = bytearray()
+    path = write(tmp_path, f'{{"a": "{"x" * 50_000}", "images": [{{"id": 1}}{" " * 50_000}]}}', "labels.json")
+    assert [batch.each() for batch in scan(path, ["images"], rest)] == [[b'{"id": 1}']]
+    assert path.stat().st_size < sum(looked_at) < 4 * path.stat().st_size
+    assert len(rest) > 100_000

@@ -54,10 +54,12 @@ EMPTY = '<image id="1" name="two.jpg" width="5" height="5"/>'
 ONE = "a/one.jpg 20x10 ann bob: "
 
 
-def packed(text):
+def packed(text, size=None):
+    """A zip file, which may say that it holds the text in so many bytes."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as made:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("annotations.xml", text)
+        made.filelist[0].compress_size = size or made.filelist[0].compress_size
     return file.getvalue()
 
 
@@ -154,6 +156,14 @@ def test_files(tmp_path):
     unusable = {name: (of_ann(mark), LeftOut(f"{WHERE} {words}")) for name, (mark, words) in UNUSABLE.items()}
     assert differing(read_cvat, tmp_path, READ | unusable | REFUSED) == []
     assert differing(read_cvat, None, ARGUMENTS) == []
+
+
+def test_a_zip_file_that_unpacks_to_too_much(tmp_path, monkeypatch):
+    monkeypatch.setattr("kalos_core.limits.SMALL", 1_000)
+    cases = [
+        ({"ann.zip": packed(" " * 100_000, size)}, "ann.zip: expected at most 100 bytes") for size in (None, 10**6)
+    ]
+    assert differing(read_cvat, tmp_path, cases) == []
 
 
 def test_raters_by_name_and_classes_in_the_declared_order(tmp_path):

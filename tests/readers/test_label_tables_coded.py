@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kalos_core.readers import label_tables, read_long_labels, tables
+from kalos_core.readers import label_tables, read_long_labels, read_wide_labels, tables
 from tests.readers.cases import as_bytes, outcome, write
 
 HEAD = "item,rater,label\n"
@@ -17,15 +17,16 @@ def columns(table):
     return repr([getattr(table, name).tolist() for name in names])
 
 
-def differs(source, **options):
+def differs(source, read=read_long_labels, **options):
     """Return whether reading a table as codes differs from row by row, in result, errors or warnings."""
     found = []
     for row_by_row in (False, True):
         with pytest.MonkeyPatch.context() as patch:
             if row_by_row:
                 patch.setattr(tables, "_plain", lambda *_: None)
-                patch.setattr(label_tables, "_coded_fields", lambda *_: None)
-            found.append(outcome(read_long_labels, source, columns, **options))
+                for name in ("_coded_fields", "_coded_cells"):
+                    patch.setattr(label_tables, name, lambda *_: None)
+            found.append(outcome(read, source, columns, **options))
     return found[0] != found[1]
 
 
@@ -87,6 +88,29 @@ def test_texts_with_all_options(tmp_path):
             else:
                 cases.append(("item,rater,label,time\n" + "".join(timed), options))
     found = [(text, options) for text, options in cases if differs(write(tmp_path, text, "labels.csv"), **options)]
+    assert found == []
+
+
+WIDE = [
+    {},
+    {"groups": None},
+    {"separator": ";", "groups": None},
+    {"missing": ["cat", "1"]},
+    {"concepts": ["dog", "cat"]},
+    {"concepts": ["dog"], "on_unknown": "skip"},
+    {"on_empty": "raise"},
+    {"on_empty": "none", "groups": None},
+    {"on_repeat": "last"},
+    {"raters": ["bob", "ann"]},
+    {"ignore": ["cy"]},
+]
+
+
+def test_wide_texts_with_all_options(tmp_path):
+    texts = [b"item,ann,bob\n" + as_bytes(text) for text in TEXTS.values()]
+    texts += ["item,1.0,bob,1\na,x,y,\nb,y,x,z\n", "item,ann,bob,cy\na,x,x,why\nb,x,y,how\nc,x,y,\n"]
+    cases = [(text, options) for text in texts for options in WIDE]
+    found = [case for case in cases if differs(write(tmp_path, case[0], "w.csv"), read_wide_labels, **case[1])]
     assert found == []
 
 

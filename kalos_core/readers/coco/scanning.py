@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kalos_core.files import open_file
 
 BYTES_AT_ONCE = 1 << 22
-"""Number of bytes read in one step; longer records take several steps."""
+"""Number of bytes read in one step. A longer record takes more steps, each twice as long as the one before."""
 
 QUOTE, BACKSLASH, OPENING, CLOSING, AS_BRACE = 34, 92, 123, 125, 32
 """ASCII codes; the bit `AS_BRACE` turns a bracket into a brace."""
@@ -64,9 +64,9 @@ def scan(path: Path, lists: Sequence[str], rest: bytearray) -> Iterator[Batch]:
     ([[b'{"id": "a]"}', b'{"id": 2}']], '{"info": {"year": 26}, "images": [{}]}')
     """
     begins = re.compile(rb'(?<!\\)"(' + "|".join(map(re.escape, lists)).encode() + rb')"\s*:\s*\[$')
-    key, depth, waiting = "", 0, b""
-    for block in _blocks(path):
-        text = waiting + block
+    key, depth, waiting = "", 0, bytearray()
+    for block in _blocks(path, waiting):
+        text = bytes(waiting) + block
         at, step, after = _brackets(text, depth)
         values, ends = at[(step > 0) & (after == 2)], at[(step < 0) & (after == 1)]
         starts, stops = at[(step > 0) & (after == 3)], at[(step < 0) & (after == 2)]
@@ -99,14 +99,15 @@ def scan(path: Path, lists: Sequence[str], rest: bytearray) -> Iterator[Batch]:
             done, key = limit + 1, ""
         passed = int(np.searchsorted(at, done))
         depth = int(after[passed - 1]) if passed else depth
-        waiting = text[done:]
+        waiting[:] = text[done:]
     rest += waiting
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
+def _blocks(path: Path, waiting: bytearray) -> Iterator[bytes]:
+    """The file in steps as long as what waits for its end, which is looked at again: time grows with the file alone."""
     with open_file(path, "COCO file in UTF-8") as file:
         yield file.read(BYTES_AT_ONCE).removeprefix(BOM_UTF8)
-        while block := file.read(BYTES_AT_ONCE):
+        while block := file.read(max(BYTES_AT_ONCE, len(waiting))):
             yield block
 
 
