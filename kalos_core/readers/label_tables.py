@@ -480,7 +480,7 @@ def _coded_fields(columns: Sequence[list[Any]], settings: LongSettings, empty: f
 def _coded_cells(
     items: list[Any], columns: Mapping[str, list[Any]], settings: WideSettings, empty: frozenset[str]
 ) -> dict[str, Any] | None:
-    """The same of items and a column of cells for each rater."""
+    """Return the coded fields of a table with one column per rater; None if it must be read row by row."""
     if any(set(map(type, cells)) != {str} for cells in (items, *columns.values())):
         return None
     item, names = _recoded(*_factorized(items), empty)

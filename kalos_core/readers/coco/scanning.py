@@ -104,7 +104,7 @@ def scan(path: Path, lists: Sequence[str], rest: bytearray) -> Iterator[Batch]:
 
 
 def _blocks(path: Path, waiting: bytearray) -> Iterator[bytes]:
-    """The file in steps as long as what waits for its end, which is looked at again: time grows with the file alone."""
+    """Yield the file in blocks as long as the record that waits for its end, so that time is linear in the file."""
     with open_file(path, "COCO file in UTF-8") as file:
         yield file.read(BYTES_AT_ONCE).removeprefix(BOM_UTF8)
         while block := file.read(max(BYTES_AT_ONCE, len(waiting))):
