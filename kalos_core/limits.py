@@ -99,7 +99,7 @@ that unpacks to more than 64 MiB, got 134,218: KALOS_MOST_PACKING in the environ
 
 
 def check_packing(unpacked: int, packed: int, where: str) -> None:
-    """The same of a file of which only parts are in memory, and which may be of any size.
+    """Check how far a packed file expands, for readers that keep only parts of it in memory; its size has no limit.
 
     Examples
     --------
