@@ -55,7 +55,7 @@ class Truth(Result):
     >>> found.mask.any().item(), found.sensitivity.tolist()
     (False, [1.0, 1.0])
     >>> found.note
-    'nobody marked a pixel: the truth is empty; sensitivity is a share of no pixel and stands as 1'
+    'no rater marked a pixel: the truth is empty; sensitivity is a share of no pixel and stands as 1'
     """
 
     _call = "estimate_truth(masks)"
@@ -174,7 +174,7 @@ def notes_of(
     if not patterns.pixels:
         notes.append("all pixels are ignored: there is nothing to estimate")
     elif not patterns.votes.any():
-        notes.append("nobody marked a pixel: the truth is empty")
+        notes.append("no rater marked a pixel: the truth is empty")
     elif patterns.votes.all():
         notes.append("everybody marked every pixel: the truth is the whole image")
     elif not true:

@@ -108,7 +108,7 @@ class Collaboration(Result):
     @property
     def headline(self) -> str:
         """Summary of the result in one line."""
-        return f"Alpha of every two of {number_of(len(self.raters), 'rater')}"
+        return f"Alpha of each pair of {number_of(len(self.raters), 'rater')}"
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row for each pair of raters."""

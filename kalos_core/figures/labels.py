@@ -172,14 +172,14 @@ def majority_title(everywhere: float | None, where_selected: float | None, what:
     Examples
     --------
     >>> majority_title(0.933, 0.796)
-    'Per concept 93\xa0% of raters decide as the majority, 80\xa0% where somebody chose it'
+    'Per concept 93\xa0% of raters decide as the majority, 80\xa0% where a rater chose it'
     """
     values = as_numbers([everywhere, where_selected])
     if np.isnan(values).any():
-        return f"Per {what}, nobody chose anything that could be compared"
+        return f"Per {what}, no answers could be compared"
     return (
         f"Per {what} {percent_text(values[0])} of raters decide as the majority, "
-        f"{percent_text(values[1])} where somebody chose it"
+        f"{percent_text(values[1])} where a rater chose it"
     )
 
 
@@ -209,7 +209,7 @@ def majority_dots(names: Sequence[str], everywhere: Numbers, where_selected: Num
     upper, lower = as_numbers(everywhere), as_numbers(where_selected)
     order = majority_order(everywhere, where_selected)
     axis = f"% of raters with the majority{how_many(upper)}"
-    readings = {"all decisions": 100 * upper[order], "where somebody chose it": 100 * lower[order]}
+    readings = {"all decisions": 100 * upper[order], "where a rater chose it": 100 * lower[order]}
     figure = _two_dots([str(names[index]) for index in order], readings, axis, title, (0.0, 100.0), ".1f")
     return figure.update_layout(xaxis_range=[48, 102])
 

@@ -71,14 +71,14 @@ def tree_title(raters: Sequence[str], outliers: Sequence[bool]) -> str:
     Examples
     --------
     >>> tree_title(["ann", "bob", "cid"], [False, False, True]), tree_title(["ann", "bob"], [False, False])
-    ('cid stands out among 3 raters', 'Nobody can stand out among fewer than 3 raters')
+    ('cid stands out among 3 raters', 'No rater can stand out among fewer than 3')
     """
     raters = names_shown(raters, MOST_LETTERS)
     names = [name for name, out in zip(raters, outliers, strict=True) if out]
     if len(raters) < 3:
-        return "Nobody can stand out among fewer than 3 raters"
+        return "No rater can stand out among fewer than 3"
     if not names:
-        return f"Nobody stands out among {number_of(len(raters), 'rater')}"
+        return f"No rater stands out among {number_of(len(raters), 'rater')}"
     together = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     return f"{together} stand{'s' if len(names) == 1 else ''} out among {number_of(len(raters), 'rater')}"
 
@@ -110,7 +110,7 @@ def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
     values = as_numbers(kappa)
     found = extremes(values)
     if found is None:
-        return "Nobody can be compared with the consensus"
+        return "No rater can be compared with the consensus"
     best, least = found
     closest = f"{raters[best]} is closest to the consensus (κ {alpha_text(values[best])})"
     return closest if best == least else f"{closest}, {raters[least]} furthest (κ {alpha_text(values[least])})"

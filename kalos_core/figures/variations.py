@@ -28,7 +28,7 @@ def variations_title(counts: Mapping[str, int]) -> str:
     total = sum(counts.values())
     differences = {name: count for name, count in counts.items() if name != "correct" and count}
     if not total:
-        return "No findings: nobody annotated anything"
+        return "No findings: no rater annotated anything"
     if not differences:
         return f"All {number_of(total, 'finding is', 'findings are')} correct"
     kind, most = most_frequent(counts)

@@ -84,7 +84,7 @@ class QuestionCurve(Result):
     @property
     def headline(self) -> str:
         """The finding, in words."""
-        return f"Cohen's kappa of every two of {number_of(len(self.raters), 'rater')}: {self.question}"
+        return f"Cohen's kappa of each pair of {number_of(len(self.raters), 'rater')}: {self.question}"
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row for every two raters: Cohen's kappa."""

@@ -306,7 +306,7 @@ class MajorityAgreement(Result):
         """The finding, in words."""
         everywhere, chosen = (percent_text(self.means[name]) for name in ("concept_all", "concept_chosen"))
         return (
-            f"{everywhere} of the raters agree with the majority about a concept, {chosen} where somebody chose it; "
+            f"{everywhere} of the raters agree with the majority about a concept, {chosen} where a rater chose it; "
             f"{number_of(len(self.concepts), 'concept')}"
         )
 

@@ -75,7 +75,7 @@ def concepts(found: MajorityAgreement) -> Figure:
     order = majority_order(found.concept_all, found.concept_chosen)[:MOST_ROWS]
     values = np.stack([found.concept_all[order], found.concept_chosen[order]], axis=1)
     label = _cut("Share of raters with the majority, by label", np.asarray(found.concept_all, np.float64))
-    columns = ("all decisions", "where somebody chose it")
+    columns = ("all decisions", "where a rater chose it")
     form = Matrix(label, names_of(found.concepts[order]), columns, values, (0.5, 1.0), ("label", ""), percent_text)
     title = majority_title(found.means["concept_all"], found.means["concept_chosen"])
     return captioned("concepts", form, title, plot=partial(plot_majority, found))

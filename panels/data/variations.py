@@ -122,7 +122,7 @@ class DifferencesSection(DataSection):
 def _title(part: NarrowedVariations) -> str:
     if part.rater:
         return variations_title(part.by_rater[part.rater])
-    return next((said.text for said in statements(found=part)), "No findings: nobody annotated anything")
+    return next((said.text for said in statements(found=part)), "No findings: no rater annotated anything")
 
 
 def _kinds(part: NarrowedVariations) -> list[Row]:

@@ -175,7 +175,7 @@ def test_every_degenerate_stack_has_an_answer(method):
         if not stack.any():
             assert not found.mask.any()
             assert found.sensitivity.tolist() == [1.0] * len(stack)
-            assert found.note.startswith("nobody marked a pixel: the truth is empty")
+            assert found.note.startswith("no rater marked a pixel: the truth is empty")
         elif stack.all():
             assert found.mask.all()
             assert found.specificity.tolist() == [1.0] * len(stack)

@@ -41,7 +41,7 @@ def test_kappas_stand_least_first_with_their_bands(table):
             labels.kappa_title(["a"], [0.7]),
             "Raters agree well on 1 of 1 question, least on a (kappa 0.70, substantial)",
         ),
-        (labels.majority_title(None, 0.5), "Per concept, nobody chose anything that could be compared"),
+        (labels.majority_title(None, 0.5), "Per concept, no answers could be compared"),
         (labels.accuracy_title(["ann"], [[None]]), "No two raters decided on the same"),
     ],
 )

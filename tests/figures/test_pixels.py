@@ -22,9 +22,9 @@ def result():
 @pytest.mark.parametrize(
     ("title", "expected"),
     [
-        (figures.tree_title("abc", [False] * 3), "Nobody stands out among 3 raters"),
+        (figures.tree_title("abc", [False] * 3), "No rater stands out among 3 raters"),
         (figures.tree_title("abc", [True, False, True]), "a and c stand out among 3 raters"),
-        (figures.performance_title(["a"], [None]), "Nobody can be compared with the consensus"),
+        (figures.performance_title(["a"], [None]), "No rater can be compared with the consensus"),
         (figures.performance_title(["a"], [0.5]), "a is closest to the consensus (κ 0.50)"),
         (figures.correlation_title(["red"], [None]), "No property of the images can be compared with agreement"),
         (figures.pixel_title(0.51, "4 to 7"), "Two of 4 to 7 raters share 51\xa0% of what they mark (mean F1)"),

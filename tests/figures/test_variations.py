@@ -11,7 +11,7 @@ from kalos_core.figures.variations import variation_bars, variations_title
 from kalos_core.variation import VARIATION_TYPES
 from tests.figures.plain import title
 
-NOTHING = "No findings: nobody annotated anything"
+NOTHING = "No findings: no rater annotated anything"
 MERGED = (
     "100\xa0% of 1,000 findings are differences, most often: one rater annotated as one object what another annotated "
     "as several of another class (1,000)"

@@ -388,7 +388,7 @@ def set_config(dataset: Any, runs: Sequence[StoredRun], **entries: Any) -> None:
     found = journaled(database().runs).update_many(wanted, {"$set": updates(entries)}).matched_count
     touch(dataset)
     if found < len(runs):
-        raise KalosError(f"run key: {listed(repr(run.key) for run in runs)} was deleted by somebody else meanwhile")
+        raise KalosError(f"run key: {listed(repr(run.key) for run in runs)} was deleted by another process meanwhile")
 
 
 def unlist(dataset: Any, run: StoredRun) -> None:

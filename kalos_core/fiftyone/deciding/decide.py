@@ -127,7 +127,7 @@ def _as_seen(last: Decision | None, asked: Decision, seen: datetime | None) -> D
         return None
     if last is not None and _content(last) == _content(asked):
         return last
-    raise DecidedMeanwhile("Somebody has decided about this unit meanwhile")
+    raise DecidedMeanwhile("Another person decided about this unit in the meantime")
 
 
 def _content(decision: Decision) -> tuple[Any, ...]:

@@ -338,7 +338,7 @@ class TestWhileRenaming:
     @pytest.mark.parametrize("act", [lambda of: kf.rename_run(of, "run", "other"), lambda of: kf.delete_run(of, "run")])
     def test_a_decision_that_came_too_late_is_said_to_be_lost(self, dataset, decided, meanwhile, act):
         meanwhile(decide, "add", after=lambda: act(dataset))
-        with pytest.raises(KalosError, match="somebody renamed or deleted 'run' meanwhile"):
+        with pytest.raises(KalosError, match="another process renamed or deleted 'run' meanwhile"):
             kf.decide(dataset, "run", **decided)
 
     def test_decisions_are_not_read_in_part(self, dataset, decided):
@@ -352,7 +352,7 @@ class TestWhileRenaming:
     def test_an_order_is_written_on_no_run_that_is_gone(self, dataset, meanwhile):
         agree(dataset)
         meanwhile(rerating, "_write", before=lambda: kf.rename_run(dataset, "run", "other"))
-        with pytest.raises(KalosError, match="somebody renamed or deleted 'run' meanwhile"):
+        with pytest.raises(KalosError, match="another process renamed or deleted 'run' meanwhile"):
             kf.next_to_rate(dataset, "run", 2, write=True)
         assert not any("run_next" in sample for sample in documents(dataset).values())
         kf.next_to_rate(dataset, "other", 2, write=True)
@@ -420,7 +420,7 @@ class TestChangedMeanwhile:
         dataset = make()
         dataset_id = dataset._doc.id
         meanwhile(owner, where, before=lambda: delete_data(dataset), call=2 if act == "analyse" else 1)
-        with pytest.raises(KalosError, match=r"was deleted (by somebody else )?meanwhile"):
+        with pytest.raises(KalosError, match=r"was deleted (by another process )?meanwhile"):
             getattr(kf, act)(dataset, "run", raters=RATERS)
         assert files_of(dataset_id) == NOTHING
 
@@ -479,5 +479,5 @@ class TestChangedMeanwhile:
         agree(dataset)
         record = {"_id": dataset._doc.runs["run"].id}
         meanwhile(stored, "set_config", before=lambda: get_db_conn().runs.delete_one(record))
-        with pytest.raises(KalosError, match="run key: 'run' was deleted by somebody else meanwhile"):
+        with pytest.raises(KalosError, match="run key: 'run' was deleted by another process meanwhile"):
             describe_run(dataset, "run", note="look")

@@ -117,7 +117,7 @@ def _who_stands_out(run: TruthRun) -> str:
 def _object_title(raters: Sequence[str], shares: NDArray[np.float64]) -> str:
     """Describe in one line the raters who annotated the most and the fewest of the objects."""
     if np.isnan(shares).all():
-        return "nobody annotated an object"
+        return "no rater annotated an object"
     best, least = int(np.nanargmax(shares)), int(np.nanargmin(shares))
     most, fewest = (percent_text(shares[row]) for row in (best, least))
     return f"{shown(raters[best])} annotated most of its objects ({most}), {shown(raters[least])} fewest ({fewest})"
