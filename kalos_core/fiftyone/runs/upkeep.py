@@ -165,7 +165,7 @@ def writing_beside(samples: Any, run_key: str) -> Iterator[None]:
     yield
     if _listed_unmoved(dataset, run_key) != run:
         raise KalosError(
-            f"run key: another process renamed or deleted {run_key!r} meanwhile; check whether it still exists, or try again"
+            f"run key: another process renamed or deleted {run_key!r} meanwhile; check whether it exists, or try again"
         )
 
 
