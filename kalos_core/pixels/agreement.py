@@ -344,7 +344,7 @@ ChosenChannels = Annotated[
     Channels | None,
     Option(
         "Channels",
-        "Channels of the images to compare, such as the near-infrared one; all by default. Names select among the "
+        "Channels of the images to compare, such as an infrared one; all by default. Names select among the "
         "channels that the stacks name (`MaskStack.channels`) or, if they name none, name every channel in order. A "
         "mapping of names to numbers, from 0, selects channels without names. Intensity and contrast are computed if "
         "an image has channels named red, green and blue, or one channel.",

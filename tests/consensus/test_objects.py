@@ -234,7 +234,7 @@ def test_nobody_annotated_anything():
     for model in SKILL_MODELS:
         found = unit_truth(empty, model=model)
         assert (len(found.existence), len(found.to_pandas()), found.overruled.tolist()) == (0, 0, [])
-        assert "undefined sure" in found.headline
+        assert "mean posterior undefined" in found.headline
         assert instance_consensus(empty, truth=found).counts()["kept"] == 0
 
 

@@ -56,7 +56,7 @@ def test_the_interval_of_all_images_and_of_each_tag(annotated: fo.Dataset) -> No
     assert panel.grids[-1]["text"] == "8 images with the tag night"
     assert names(panel.act("images")) == ["clear_view"]
     assert panel.choose(page="Raters").record["shown"]["matrix"] == plain_values(found.matrix)
-    assert "more than the ceiling" in panel.record["shown"]["caption"]["read"]
+    assert "may exceed the ceiling" in panel.record["shown"]["caption"]["read"]
     criteria = panel.choose(page="Checks").record["shown"]["criteria"]
     assert [line["criterion"] for line in criteria] == [line.criterion for line in found.checklist]
 
