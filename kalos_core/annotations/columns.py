@@ -82,7 +82,7 @@ def names_of(given: Sequence[Any] | None, used: list[Any], what: str) -> list[st
     names = [given] if isinstance(given, str) else [as_name(name) for name in given]
     wrong = [name for name in names if not isinstance(name, str)]
     if wrong or len(set(names)) != len(names):
-        actual = map(repr, wrong or repeated(names))
+        actual = map(repr_of, wrong or repeated(names))
         raise InputError(f"{what}: expected names, each once, got {listed(actual)}{'' if wrong else ' again'}")
     return names
 

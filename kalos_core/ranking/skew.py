@@ -33,10 +33,13 @@ def check_skew(skew: Sequence[float] | NDArray[np.float64], name: str = "skew") 
     Traceback (most recent call last):
     kalos_core.errors.InputError: skew: expected fractions of positives 0 <= p1 <= p2 <= 1, p2 > 0, got (0.5, 0.1)
     """
-    ends = [as_number(end) for end in check_iterable(skew, name, "the ends of a range")]
+    given = list(check_iterable(skew, name, "the ends of a range"))
+    ends = [as_number(end) for end in given]
     if len(ends) == 2 and ends[0] is not None and ends[1] is not None and 0 <= ends[0] <= ends[1] <= 1 and ends[1]:
         return ends[0], ends[1]
-    actual = ", ".join(f"{end:g}" if end is not None else repr_of(value) for end, value in zip(ends, skew, strict=True))
+    actual = ", ".join(
+        f"{end:g}" if end is not None else repr_of(value) for end, value in zip(ends, given, strict=True)
+    )
     raise InputError(f"{name}: expected fractions of positives 0 <= p1 <= p2 <= 1, p2 > 0, got ({actual})")
 
 

@@ -9,7 +9,7 @@ from bson import ObjectId
 
 from kalos_core.drawing import Drawing
 from kalos_core.drawing.draw import draw_image, draw_members
-from kalos_core.errors import InputError
+from kalos_core.errors import InputError, check_iterable, check_name
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
 from kalos_core.fiftyone.runs.analyses import AnyRun
@@ -100,7 +100,8 @@ def draw_unit(
     InputError
         If the run did not match the label; `NotInRun` if the sample is not part of the run.
     """
-    wanted = [label_id] if isinstance(label_id, str) else list(label_id)
+    given = [label_id] if isinstance(label_id, str) else check_iterable(label_id, "label_id", "ids of labels")
+    wanted = [check_name(of, "label_id") for of in given]
     if sample_id is None:
         sample_id = next(iter(load_run_view(samples, run_key).match_labels(ids=wanted[:1]).values("id")), "")
     labels = read_sample(samples, run_key, sample_id)

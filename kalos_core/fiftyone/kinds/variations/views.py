@@ -35,8 +35,7 @@ def view_of_variation(samples: Any, run_key: str, kind: str, *, rater: str | Non
 
     With `rater`, only findings with respect to this rater count.
     """
-    if kind not in VARIATION_TYPES:
-        raise InputError(f"variation type: expected one of {', '.join(VARIATION_TYPES)}, got {kind!r}")
+    lookup(dict.fromkeys(VARIATION_TYPES), kind, "variation type")
     run = load_metrics(samples, run_key, "variations")
     of_kind = together(run.names.all, run.names.raters).filter(F()[0] == kind)
     if rater is None:
