@@ -77,6 +77,8 @@ class Decision:
         lookup(DECISIONS | LABEL_DECISIONS, self.decision, "decision")
         for name in ("note", "who"):
             check_text(getattr(self, name), name)
+        if self.category is not None:
+            check_text(self.category, "category")
         if not self.labels:
             raise InputError("labels: expected the id of at least one annotation, got none")
         if self.decision == "take" and self.rater is None:

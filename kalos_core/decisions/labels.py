@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import object_array
 from kalos_core.decisions.decision import LABEL_DECISIONS, OPEN, UNDECIDED, Decision, Undecided
 from kalos_core.display import number_of
-from kalos_core.errors import InputError, listed, lookup, repr_of
+from kalos_core.errors import InputError, check_number, listed, lookup, repr_of
 from kalos_core.nominal import OPTIONAL, QUORUM, Disputes, LabelTable, majority_labels
 from kalos_core.options import checked
 from kalos_core.results import Result
@@ -73,7 +73,7 @@ def disputed_answers(disputes: Disputes, quorum: float = QUORUM) -> list[Dispute
     [(0, {'ann': 'cat', 'bob': 'dog'}, ['ann', 'bob'])]
     """
     table = disputes.table
-    rows = np.flatnonzero(disputes.share < quorum)
+    rows = np.flatnonzero(disputes.share < check_number(quorum, "quorum", above=0, high=1))
     order = rows[np.lexsort((disputes.share[rows], disputes.item[rows]))]
     given = {question: _given(table, question, disputes) for question in np.unique(disputes.question[rows]).tolist()}
     pairs = zip(disputes.item[order].tolist(), disputes.question[order].tolist(), strict=True)

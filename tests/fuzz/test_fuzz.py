@@ -7,14 +7,21 @@ import pandas as pd
 import pytest
 
 import kalos_core as k
+import kalos_core.fiftyone as kf
 from kalos_core import InputError, nominal
-from kalos_core.noise.experiments import run_experiments
+from kalos_core.consensus import vote_without_outliers
+from kalos_core.diagnostics import narrowed
+from kalos_core.drawing import draw_members
+from kalos_core.figures import plot_teams
+from kalos_core.noise.experiments import permutation_stability, run_experiments
 from kalos_core.nominal import item_accuracy
 from kalos_core.options import checked
-from kalos_core.pixels import PixelAccumulator
+from kalos_core.pixels import PixelAccumulator, regions_in_dispute
 from kalos_core.ranking import SystemScores, rank_models
 from kalos_core.sparse import RunningAgreement, agreement_variance, running_agreement
+from kalos_core.variation import image_report, narrowed_variations, rater_rates
 from tests.fuzz import values as v
+from tests.fuzz.bridge import BRIDGE, COMMAND_LINE, SCENES
 from tests.fuzz.calls import CALLS, NOT_CALLED, public, trusts
 from tests.fuzz.files import READERS
 from tests.fuzz.harness import Target, attempt, search, use, where
@@ -26,7 +33,9 @@ MASK = np.zeros((1, 2, 2), bool)
 ANNOTATION = v.COCO["annotations"][0]
 
 
-@pytest.mark.parametrize("name", [*READERS, *(pytest.param(name, marks=extended) for name in CALLS)])
+@pytest.mark.parametrize(
+    "name", [*READERS, *(pytest.param(name, marks=extended) for name in (*CALLS, *BRIDGE, *COMMAND_LINE))]
+)
 def test_only_our_own_errors_leave_a_public_function(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some of them write
     tried, findings = search(TARGETS[name], examples=6, start=0)
@@ -108,6 +117,24 @@ FOUND = {
     "raters of numbers": lambda: v.LABELS.select(raters=np.array([1e300, -1e300])),
     "faults that equal nothing": lambda: k.read_coco(v.COCO, on_invalid=pd.NA),
     "answers as text": lambda: k.LabelTable("a", [0], [0], [0], ["i"], ["r"], ["c"]),
+    "methods that cannot be looked up": lambda: k.DetectorAccumulator(methods=([], [5])),
+    "no members of a unit": lambda: draw_members(v.ANNOTATIONS, []),
+    "no tables": lambda: permutation_stability({}),
+    "images that equal nothing": lambda: narrowed_variations(v.VARIATIONS, images=[pd.NA]),
+    "images of complex numbers": lambda: narrowed(v.AGREEMENT, images=np.array([1 + 2j])),
+    "no masks of any class": lambda: regions_in_dispute({}),
+    "findings of other annotations": lambda: image_report(v.ANNOTATIONS, []),
+    "an array of results": lambda: nominal.attributes_table(np.array([1 + 2j])),
+    "missing cells of long numbers": lambda: k.read_long_labels(pd.DataFrame(v.LABEL_ROWS), missing=[v.LONG]),
+    "groups of mappings": lambda: k.LabelTable.from_rows(v.LABEL_ROWS, groups={"q": [{1: 2}]}),
+    "an agreement as variations": lambda: rater_rates(v.AGREEMENT),
+    "a distribution of numbers": lambda: v.MODEL.distribution(np.array([1e300, -1e300])),
+    "outliers of long numbers": lambda: vote_without_outliers(v.MASKS, [v.LONG]),
+    "a question that is not there": lambda: plot_teams(k.compare_teams(v.LABELS, {"a": ["ann"], "b": ["bob"]}), 9),
+    "skew from a generator": lambda: v.ranking().result(skew=(end for end in (0.5, 0.1))),
+    "a run of lists": lambda: kf.load_run(SCENES[1].get(), ["day"]),
+    "no data set": lambda: kf.list_runs(None),
+    "a long file name": lambda: kf.export_resolved(SCENES[1].get(), "day", "x" * 300),
 }
 """Calls that raised errors of other libraries -> each is refused now."""
 
