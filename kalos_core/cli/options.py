@@ -13,7 +13,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from kalos_core.errors import InputError, listed, repr_of
-from kalos_core.files import read_text
+from kalos_core.files import as_path, read_text
 from kalos_core.options import Declared, arguments_of, declared_by
 
 SCALARS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
@@ -210,6 +210,7 @@ def check_path(path: Path, kind: str, where: str) -> None:
     Traceback (most recent call last):
     kalos_core.errors.InputError: --model: expected a file that can be read, got absent.json: nothing there
     """
+    as_path(path, where)
     if kind == "new":
         check_new_file(path)
     elif kind == "new folder":

@@ -48,15 +48,16 @@ def main() -> int:
     parts = (
         ("odd calls", "functions, classes and methods", CALLS),
         ("odd calls of the bridge", "functions", BRIDGE),
-        ("odd command lines", "command", COMMAND_LINE),
+        ("odd command lines", "program", COMMAND_LINE),
         ("broken files", "formats", READERS),
     )
     for what, of, names in parts:
         count, there = sum(tried[name] for name in names), sum(name in tried for name in names)
         wrong = sum(finding.startswith(tuple(f"{name}: " for name in names)) for finding in findings)
         print(f"{what}: {count:,} of {there} {of}, {wrong} findings")
-        if options.results:
+        if options.results and count:
             repeat = f"python -m tests.fuzz --minutes {options.minutes:g} --seed {options.seed}"
+            repeat += f" --only {options.only}" if options.only else ""
             exempt = sum(bool(TARGETS[name].allowed) for name in names if name in tried)
             about = f"{there} {of}" + (f", {exempt} of them building blocks" if exempt else "")
             Tried(what, about, count, count - wrong, repeat).note(options.results)
