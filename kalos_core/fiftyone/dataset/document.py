@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import SimpleNamespace
-from typing import Any, TypedDict, cast, get_type_hints
+from typing import Any, TypedDict, cast
 
 import fiftyone.constants as foc
 from bson import ObjectId, json_util
@@ -22,6 +22,7 @@ from kalos_core.fiftyone.dataset.formats import (
     WRITING,
     Writer,
     fits,
+    hints_of,
     record_of,
     sealed,
     updates,
@@ -124,7 +125,7 @@ def readable_info(info: Any) -> Info:
     """Return the plugin's entries of `Dataset.info`, without unreadable ones."""
     found = info.get(INFO_KEY) if isinstance(info, dict) else None
     entries = found.items() if isinstance(found, dict) else ()
-    hints = get_type_hints(Info)
+    hints = hints_of(Info)
     return cast(Info, {name: value for name, value in entries if name not in hints or fits(value, hints[name])})
 
 
@@ -182,14 +183,16 @@ def claim(dataset: Any, name: str, record: Mapping[str, Any], doing: str) -> Non
 # ---- the document of a data set ----
 
 
-def refresh(dataset: Any) -> None:
-    """Reload a data set and its runs if another process changed them; costs next to nothing otherwise.
+def refresh(dataset: Any) -> dict[str, StoredRun]:
+    """Reload a data set if another process changed it, which one query finds out; return its runs, as `own_runs` does.
 
     FiftyOne stores the time of the last change of a data set's fields, info and list of runs.
     """
-    if stored_document(dataset, "last_modified_at")["last_modified_at"] != changed_at(dataset):
+    stored = stored_document(dataset, *RUNS_AND_TIME)
+    if stored["last_modified_at"] != changed_at(dataset):
         dataset.reload()
     _forget_garbled(dataset)
+    return _runs_in(stored)
 
 
 def stored_document(dataset: Any, *names: str) -> dict[str, Any]:
@@ -329,6 +332,9 @@ def _is_ours(document: Mapping[str, Any]) -> bool:
     return not record or is_known or any(name in record for name in OWN_ENTRIES)
 
 
+RUNS_AND_TIME = ("runs", "last_modified_at")
+"""Entries of the document of a data set from which its runs are known."""
+
 _OWN: dict[Any, tuple[Any, dict[str, StoredRun]]] = {}
 """Cache: id of a data set -> time of its last change, and its runs at that time."""
 
@@ -338,7 +344,10 @@ def own_runs(dataset: Any, *, anew: bool = False) -> dict[str, StoredRun]:
 
     They are cached until the data set changes; `anew` forces a reload.
     """
-    stored = stored_document(dataset, "runs", "last_modified_at")
+    return _runs_in(stored_document(dataset, *RUNS_AND_TIME), anew=anew)
+
+
+def _runs_in(stored: Mapping[str, Any], *, anew: bool = False) -> dict[str, StoredRun]:
     at, own = _OWN.get(stored["_id"], (None, {}))
     if anew or at is None or at != stored["last_modified_at"]:
         listed = stored.get("runs") or {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from types import UnionType
 from typing import Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -113,7 +114,7 @@ def why_unreadable(document: Mapping[str, Any]) -> str:
     seals = given if isinstance(given, dict) else {}
     names = [name for name in {**found, **seals} if name not in seals or found.get(name) != seals[name]]
     names += [] if isinstance(document.get("timestamp"), datetime) else ["timestamp"]
-    names += [name for name, hint in _hints(Open).items() if name not in record or not fits(record[name], hint)]
+    names += [name for name, hint in hints_of(Open).items() if name not in record or not fits(record[name], hint)]
     return f"{names[0]!r} was changed or lost since {writer} wrote it" if names else ""
 
 
@@ -139,7 +140,7 @@ def fits(value: Any, hint: Any) -> bool:
     if is_typeddict(hint):
         if not isinstance(value, dict) or not hint.__required_keys__ <= value.keys():
             return False
-        return all(fits(value[name], of) for name, of in _hints(hint).items() if name in value)
+        return all(fits(value[name], of) for name, of in hints_of(hint).items() if name in value)
     if hint is Any:
         return True
     if isinstance(value, bool):
@@ -147,7 +148,9 @@ def fits(value: Any, hint: Any) -> bool:
     return isinstance(value, (int, float) if hint is float else hint)
 
 
-def _hints(kind: Any) -> dict[str, Any]:
+@cache
+def hints_of(kind: Any) -> Mapping[str, Any]:
+    """Return the types of the entries of a typed dict; cached, as working them out takes longer than checking them."""
     return get_type_hints(kind)
 
 

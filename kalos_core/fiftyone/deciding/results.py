@@ -10,7 +10,7 @@ import fiftyone as fo
 from kalos_core.decisions.objects import against_in
 from kalos_core.errors import InputError, KalosError, check_text
 from kalos_core.fiftyone.dataset.database import check_server, collection, journaled, reload_samples, server, with_tag
-from kalos_core.fiftyone.dataset.document import read_info, refresh, update_info
+from kalos_core.fiftyone.dataset.document import read_info, update_info
 from kalos_core.fiftyone.dataset.expressions import files_of
 from kalos_core.fiftyone.deciding.decide import decisions, latest, stored_decisions
 from kalos_core.fiftyone.deciding.kinds import deciding_of, load_decidable
@@ -178,7 +178,6 @@ def hand_over(
     document = dataset.get_field(run.label_fields[0]).document_type
     own: dict[str, Any] = {"label_type": ANNOTATED[document], "attributes": False}
     own |= deciding_of(samples, run).classes
-    settle_hand_over(dataset)
     before, known = dataset.list_annotation_runs(), server()
     with writing_now() as writer, explained(samples, "nothing is handed over"):
         update_info(dataset, handing_over={"key": anno_key, "writer": dict(writer)})
@@ -203,7 +202,6 @@ def settle_hand_over(dataset: Any) -> None:
 
     This includes its record and its file if FiftyOne does not list them.
     """
-    refresh(dataset)
     record = read_info(dataset).get("handing_over")
     if record is None or is_alive(record["writer"]):
         return

@@ -28,7 +28,7 @@ from kalos_core.fiftyone.dataset.database import (
     reload_samples,
     server,
 )
-from kalos_core.fiftyone.dataset.document import claim, read_info, refresh, update_info
+from kalos_core.fiftyone.dataset.document import claim, read_info, update_info
 from kalos_core.fiftyone.dataset.opened import check_assigned_field
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, forget_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
@@ -163,7 +163,6 @@ def undo_dead_load(dataset: Any) -> None:
     _forget_unclaimed()
     if dataset.deleted:
         return
-    refresh(dataset)
     record = read_info(dataset).get("load")
     if record is None or is_alive(record["writer"]):
         return

@@ -12,7 +12,7 @@ from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, check_name, check_text, listed, lookup
 from kalos_core.fiftyone.dataset.database import edited_since
-from kalos_core.fiftyone.dataset.document import StoredRun, own_runs, set_config
+from kalos_core.fiftyone.dataset.document import StoredRun, set_config
 from kalos_core.fiftyone.dataset.formats import written_by
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
@@ -242,10 +242,11 @@ def _changes(samples: Any, run: AnyRun) -> Changes:
 def _listed(samples: Any, kind: KindNames = None) -> dict[str, StoredRun]:
     """Return the stored runs by key, the newest first, after removing unfinished runs of dead processes."""
     dataset = root_of(samples)
-    if not settle(dataset):
+    runs = settle(dataset)
+    if runs is None:
         return {}
     kinds = ["", *KINDS] if kind is None else _names(kind)
-    known = {key: _of_known_kind(run) for key, run in own_runs(dataset).items() if is_listed(run)}
+    known = {key: _of_known_kind(run) for key, run in runs.items() if is_listed(run)}
     found = [key for key, run in known.items() if run.kind in kinds]
     return {key: known[key] for key in sorted(found, key=lambda key: (known[key].timestamp, key), reverse=True)}
 

@@ -8,7 +8,7 @@ set. The next process that lists or writes runs removes partially written or del
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -116,8 +116,8 @@ def _switch(dataset: Any, moves: Sequence[Move], *, is_done: bool = True) -> Non
         raise InputError(GONE)
 
 
-def settle_renaming(dataset: Any, *, own: bool = False) -> None:
-    """Finish the renaming of a dead process, or undo it if the keys were not switched yet.
+def settle_renaming(dataset: Any, *, own: bool = False) -> bool:
+    """Finish the renaming of a dead process, or undo it if the keys were not switched yet; return whether there is one.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> None:
     """
     record = read_info(dataset).get("renaming")
     if record is None or (is_alive(record["writer"]) and not own):
-        return
+        return False
     known = server()
     moves = record["moves"]
     for move in moves if record["is_done"] else ():
@@ -145,6 +145,7 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> None:
             delete_fields(dataset, written_fields(dataset, given_up, fields))
     check_server(known)
     update_info(dataset, renaming=None)
+    return True
 
 
 @contextmanager
@@ -171,8 +172,8 @@ def writing_beside(samples: Any, run_key: str) -> Iterator[None]:
 
 def _listed_unmoved(dataset: Any, run_key: str) -> ObjectId | None:
     """Return the id of the run listed under a key; None if there is none, or it is being renamed."""
-    refresh(dataset)
-    record, run = read_info(dataset).get("renaming"), own_runs(dataset).get(run_key)
+    run = refresh(dataset).get(run_key)
+    record = read_info(dataset).get("renaming")
     moved = [move["id"] for move in record["moves"]] if record is not None and is_alive(record["writer"]) else []
     return None if run is None or run.id in moved else run.id
 
@@ -251,37 +252,39 @@ def _marked(dataset: Any, run_keys: Sequence[str], writer: Writer) -> list[Store
 
 
 LEFT_BEHIND: list[Callable[[Any], None]] = []
-"""``undo(dataset)`` undoes unfinished operations of dead processes other than runs, such as loads."""
+"""``undo(dataset)`` undoes unfinished operations of dead processes other than runs; the data set was just refreshed."""
 
 
-def settle(dataset: Any) -> bool:
-    """Finish or undo operations of dead processes on a data set; return whether the data set still exists.
+def settle(dataset: Any) -> dict[str, StoredRun] | None:
+    """Finish or undo operations of dead processes on a data set; return its runs, or None if it no longer exists.
 
     Undoing a load that was creating the data set deletes it.
     """
-    refresh(dataset)
+    runs = refresh(dataset)
     for undo in LEFT_BEHIND:
         undo(dataset)
         if dataset.deleted:
-            return False
-    settle_renaming(dataset)
-    configs = {key: run.config for key, run in own_runs(dataset).items()}
+            return None
+    if settle_renaming(dataset):
+        runs = refresh(dataset)
+    configs = {key: run.config for key, run in runs.items()}
     dead = [key for key, of in configs.items() if of.status != COMPLETE and not is_alive(of.writer)]
     if dead:
         remove_run(dataset, *dead)
-    _drop_unlisted(dataset)
-    return True
+        runs = refresh(dataset)
+    _drop_unlisted(dataset, runs)
+    return runs
 
 
-def _drop_unlisted(dataset: Any) -> None:
+def _drop_unlisted(dataset: Any, runs: Mapping[str, StoredRun]) -> None:
     """Delete the documents of runs that dead processes had not listed yet, or had already unlisted."""
-    stored, connection = stored_document(dataset, "runs"), database()
-    unlisted = {"_dataset_id": stored["_id"], "_id": {"$nin": list((stored.get("runs") or {}).values())}, **OURS}
+    connection, listed = database(), [run.id for run in runs.values()]
+    unlisted = {"_dataset_id": id_of(dataset), "_id": {"$nin": listed}, **OURS}
     for document in connection.runs.find(unlisted, {"config.writer": True, "config.arrays": True}):
         record = record_of(document)
         if not is_alive(record.get("writer")) and not _is_listed(document["_id"]):
             if ObjectId.is_valid(record.get("arrays")):
-                delete_arrays(stored["_id"], record["arrays"])
+                delete_arrays(id_of(dataset), record["arrays"])
             connection.runs.delete_one({"_id": document["_id"]})
 
 
@@ -299,7 +302,7 @@ def _is_listed(run: ObjectId) -> bool:
 
 def sweep(dataset: Any) -> None:
     """Settle a data set, and remove leftovers of deleted data sets and files that belong to no run."""
-    if settle(dataset):
+    if settle(dataset) is not None:
         _drop_files_of_no_run(dataset)
     connection = database()
     gone = {"$nin": connection.datasets.distinct("_id")}

@@ -117,40 +117,47 @@ def draw_unit(
 
 
 def read_sample(samples: Any, run_key: str, sample_id: str) -> Labels:
-    """Read the labels of one sample with the settings of an agreement."""
+    """Read the labels of one sample with the settings of an agreement, and the unit of each as an attribute."""
     return labels_of(load_metrics(samples, run_key, "agreement"), sample_id)
 
 
 def labels_of(run: AnyRun, sample_id: str) -> Labels:
     """Return the same as `read_sample`, for a run that is already loaded."""
     view = _one_sample(run.view, sample_id)
-    if not len(view):
+    unit = RunNames(run.key).unit
+    found = read_labels(view, run.selection, [run.settings["similarity"]], again=True, attributes=[unit])
+    if not len(found.annotations.images):
         raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
-    return read_labels(view, run.selection, [run.settings["similarity"]], again=True)
+    return found
 
 
 def units_on(labels: Labels, run_key: str) -> list[int | None]:
-    """Return the unit of each label as stored by an agreement; None for a label that was added later."""
-    return [found.unit for found in _findings(labels, run_key)]
+    """Return the unit of each label of `read_sample` as the run stored it; None for a label that was added later."""
+    units = labels.annotations.attributes.get(RunNames(run_key).unit)
+    return [None] * len(labels.annotations) if units is None else units.tolist()
 
 
 def _one_sample(view: Any, sample_id: str) -> Any:
     return view.select(sample_id) if ObjectId.is_valid(sample_id) else view.limit(0)
 
 
-def _findings(labels: Labels, agreement_key: str, variations_key: str | None = None) -> list[Findings]:
-    found: dict[tuple[int, str], Findings] = {}
-    written = RunNames(variations_key or "")
-    more = [written.match, written.all, written.raters, written.similarities] if variations_key else []
-    names = ["id", RunNames(agreement_key).unit, *more]
+def _findings(labels: Labels, agreement_key: str, variations_key: str | None) -> list[Findings]:
+    fields = [labels.fields[number] for number in labels.path_of]
+    told = [((), ())] * len(fields) if variations_key is None else _told(labels, RunNames(variations_key))
+    entries = zip(units_on(labels, agreement_key), told, fields, strict=True)
+    return [Findings(unit, matches, own, field) for unit, (matches, own), field in entries]
+
+
+def _told(labels: Labels, written: RunNames) -> list[tuple[Sequence[Any], tuple[Finding, ...]]]:
+    """Return what variations stored on each label: its matches, and the findings of its own."""
+    names = ["id", written.match, written.all, written.raters, written.similarities]
     (columns,) = stream(labels.view, [f"{path}.{name}" for path in labels.paths for name in names])
-    for number, (field, path) in enumerate(zip(labels.fields, labels.paths, strict=True)):
+    found: dict[tuple[int, str], tuple[Sequence[Any], tuple[Finding, ...]]] = {}
+    for number, path in enumerate(labels.paths):
         stored_there = (columns[f"{path}.{name}"][0] or [] for name in names)
-        for label_id, unit, *rest in zip(*stored_there, strict=True):
-            matches, *stored = rest or [()] * 4
+        for label_id, matches, *stored in zip(*stored_there, strict=True):
             towards = zip(*(entry or () for entry in stored), strict=True)
-            own = tuple(Finding(_seen_by_owner(kind), *other) for kind, *other in towards)
-            found[number, label_id] = Findings(unit, matches or (), own, field)
+            found[number, label_id] = matches or (), tuple(Finding(_seen_by_owner(kind), *of) for kind, *of in towards)
     return [found[key] for key in zip(labels.path_of.tolist(), labels.annotations.id, strict=True)]
 
 
