@@ -100,8 +100,9 @@ class Counted:
         positives = np.concatenate(
             [np.bincount(self.annotation_group[kept[self.annotation_image]], minlength=groups) for kept in subsets]
         )
-        counts = None if self.counts is None else self.counts[:, detection]
-        ap = self._measure(subset * groups + self.group[detection], self.hit[:, detection], counts, positives)
+        counts = None if self.counts is None else self.counts.take(detection, axis=1)
+        hit = self.hit.take(detection, axis=1)
+        ap = self._measure(subset * groups + self.group.take(detection), hit, counts, positives)
         return ap.reshape(len(ap), len(subsets), groups).transpose(1, 0, 2)
 
     @property

@@ -72,6 +72,8 @@ def precision_points(
     >>> key.tolist(), points.tolist(), precision.tolist()
     ([0], [101], [0.5])
     """
+    hit = np.ascontiguousarray(hit)  # any other array is copied whole for every batch
+    counts = None if counts is None else np.ascontiguousarray(counts)
     size = np.bincount(group, minlength=len(positives))
     begin, (reached, first_reached) = run_starts(size), _points_reached(positives)
     batches = _batches(size, len(hit))
