@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -233,13 +234,15 @@ def _queued(samples: Any, _: Path) -> None:
 def _delegated(samples: Any, _: Path) -> None:
     """Execute queued operations, again if an executor died; errors are stored in the operation."""
     service = DelegatedOperationService()
-    every = service.list_operations(dataset_name=samples.name)
+    every, began = service.list_operations(dataset_name=samples.name), datetime.now(timezone.utc)
     for found in every:
         service.set_queued(found.id)
     service.execute_queued_operations(dataset_name=samples.name)
     done = [service.get(found.id) for found in every]
     if failed := [found.result.error for found in done if found.run_state != "completed"]:
         raise KalosError(failed[0])
+    if any(found.started_at.replace(tzinfo=timezone.utc) < began for found in done):
+        raise KalosError("a restarted database lost FiftyOne's request, so that nothing was executed")
 
 
 def _undo(name: str) -> Doing:
