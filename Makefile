@@ -56,6 +56,7 @@ test-all: TESTS := --all --pictures --hypothesis-profile=thorough
 test-all: test ## run everything, which takes hours: before a release
 	$(RUN) tests.kills
 	$(RUN) tests.kills --trouble another
+	$(RUN) tests.kills --trouble at-once
 	$(RUN) tests.fuzz --minutes 10
 	@$(MAKE) --no-print-directory test-view test-oldest test-peers
 

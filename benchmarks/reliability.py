@@ -8,11 +8,25 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+TROUBLES = {
+    "kill": "kills",
+    "full": "full disks",
+    "stays-full": "disks that stay full",
+    "restart": "databases that restart",
+    "another": "acts of others in between",
+    "at-once": "decisions of four people at once",
+}
+"""Trouble of `tests.kills` -> its name on the page."""
+
+FOLDER = "KALOS_RELIABILITY"
+FOREIGN_PAGES = "pytest --all tests/browser/test_origins.py"
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTED = ROOT / "benchmarks" / "results" / "reliability"
@@ -25,7 +39,10 @@ This page reports robustness tests: what was tried, how often, and how often it 
 results here. The same seed repeats the same calls.
 
 - A call holds if it returns, or raises an error of the library, within 20 s of CPU time.
-- A kill holds if the raters' labels are unchanged, and nothing incomplete is left at the next use of the data set.
+- A kill, or other trouble, holds if the raters' labels are unchanged, and nothing incomplete is left at the next use of
+  the data set.
+- Decisions hold if each is stored exactly once, and the state of each unit follows from the latest one.
+- A request of a page of another origin holds if nothing is written, deleted, renamed, loaded or decided.
 
 """
 
@@ -60,6 +77,12 @@ class Tried:
         (folder / name).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def note_if_asked(what: str, of: str, tried: int, repeat: str) -> None:
+    """Write the result of a test, all trials of which held, if the environment variable `FOLDER` names a folder."""
+    if os.environ.get(FOLDER):
+        Tried(what, of, tried, tried, repeat).note(Path(os.environ[FOLDER]))
+
+
 def read_all(folder: Path = NOTED) -> list[Tried]:
     """Read all results, by name."""
     return [Tried(**json.loads(file.read_text(encoding="utf-8"))) for file in sorted(folder.glob("*.json"))]
@@ -85,9 +108,11 @@ def main() -> int:
     if not options.write:
         kills = ["tests.kills", *([] if options.most is None else ["--most", str(options.most)])]
         runs = [["tests.fuzz", "--minutes", str(options.minutes), "--seed", str(options.seed)]]
-        runs += [[*kills, "--trouble", trouble] for trouble in ("kill", "full", "restart", "another")]
-        for run in runs:
-            failed += subprocess.call([sys.executable, "-m", *run, "--results", str(NOTED)], cwd=ROOT) != 0
+        runs += [[*kills, "--trouble", trouble] for trouble in TROUBLES]
+        commands = [[*run, "--results", str(NOTED)] for run in runs]
+        for command in [*commands, FOREIGN_PAGES.split()]:
+            environment = {**os.environ, FOLDER: str(NOTED)}
+            failed += subprocess.call([sys.executable, "-m", *command], cwd=ROOT, env=environment) != 0
     PAGE.write_text(page(read_all()), encoding="utf-8")
     return int(failed > 0)
 

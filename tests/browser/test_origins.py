@@ -15,6 +15,7 @@ import fiftyone.operators as foo
 import pytest
 
 import kalos_core.fiftyone as kf
+from benchmarks.reliability import FOREIGN_PAGES, note_if_asked
 from kalos_core.fiftyone.internals import REFUSED, collection_of, database, id_of
 from tests import plugin
 from tests.browser.living import Living
@@ -152,7 +153,7 @@ def test_a_foreign_page_executes_nothing(
     wanted = params_of(few, away, labels)
     assert set(wanted) == names
     written = Path(fo.config.default_dataset_dir)
-    before, kept = state(few), files_in(away, written)
+    before, kept, tried = state(few), files_in(away, written), 0
 
     def sent(name: str, **more: Any) -> str:
         asked = {"operator_uri": plugin.uri(name), "dataset_name": few.name, "params": wanted[name], **more}
@@ -165,8 +166,11 @@ def test_a_foreign_page_executes_nothing(
             attacks = [(BLIND, route, body) for route in ROUTES for body in bodies] + [(FRAMED, ROUTES[0], bodies[0])]
             for attack, route, body in attacks:
                 assert window.evaluate(attack, [f"{server}/operators/{route}", body]) == "TypeError"
+                tried += 1
     assert state(few) == before
     assert files_in(away, written) == kept
+    of = f"{len(names)} operators and panels"
+    note_if_asked("requests of a page of another origin", of, tried, f"python -m {FOREIGN_PAGES}")
 
     window.goto(f"{server}/favicon.ico")  # with the App's origin, the same bodies are executed, but not to `away`
     for name in wanted:

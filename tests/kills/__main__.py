@@ -10,23 +10,16 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from benchmarks.reliability import Tried
+from benchmarks.reliability import TROUBLES, Tried
+from kalos_core.display import number_of
 from tests import fiftyone_environment  # before FiftyOne is imported
 
 from tests.kills.acts import ACTS  # isort: skip
+from tests.kills.at_once import IMAGES, decide_at_once
 from tests.kills.processes import Place, import_all
 from tests.kills.server import Server
 from tests.kills.together import FIRST, OTHERS, Pair
 from tests.kills.trial import Tally, Trial, everywhere, spread
-
-NOTED_AS = {
-    "kill": "kills",
-    "full": "full disks",
-    "stays-full": "disks that stay full",
-    "restart": "databases that restart",
-    "another": "acts of others in between",
-}
-"""Trouble -> its name on the reliability page."""
 
 Trouble = Callable[[int], tuple[str, list[str]]]
 
@@ -51,8 +44,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.kills", description=__doc__)
     parser.add_argument("--only", nargs="+", default=[""], help="acts with these in their names")
     parser.add_argument("--most", type=int, help="at so many steps of an act, spread evenly")
-    names = ["kill", "full", "stays-full", "restart", "another"]
-    parser.add_argument("--trouble", choices=names, default="kill", help="what befalls them")
+    parser.add_argument("--trouble", choices=TROUBLES, default="kill", help="what befalls them")
     parser.add_argument("--steps", action="store_true", help="list the steps")
     parser.add_argument("--results", type=Path, help="also note what held in this folder (see benchmarks.reliability)")
     options = parser.parse_args()
@@ -63,6 +55,9 @@ def main() -> int:
     place = Place(server.uri, "kills", folder / "files")
     try:
         print("| act | steps | tried | left after the next look |\n|---|---|---|---|", flush=True)
+        if options.trouble == "at-once":
+            acts, tallies = [], [decide_at_once(place, options.most or IMAGES)]
+            _print(tallies[0].act, tallies[0])
         for act in [act for act in acts if options.trouble != "another" or act.name in FIRST]:
             with closing(Trial(act, place, known)) as trial:
                 if options.steps:
@@ -85,7 +80,7 @@ def _note(options: argparse.Namespace, tallies: list[Tally]) -> None:
     only = "" if options.only == [""] else f" --only {' '.join(options.only)}"
     most = "" if options.most is None else f" --most {options.most}"
     repeat = f"python -m tests.kills --trouble {options.trouble}{only}{most}"
-    Tried(NOTED_AS[options.trouble], f"{len(tallies)} acts", tried, tried - wrong, repeat).note(options.results)
+    Tried(TROUBLES[options.trouble], number_of(len(tallies), "act"), tried, tried - wrong, repeat).note(options.results)
 
 
 if __name__ == "__main__":
