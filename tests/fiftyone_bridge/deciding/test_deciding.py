@@ -1,6 +1,7 @@
 """Decisions about units in dispute: who decided what, what is next, and no decision is lost."""
 
 import json
+from collections import Counter
 
 import fiftyone as fo
 import pytest
@@ -156,6 +157,23 @@ class TestDecide:
         for decision in ("whole", "none"):
             with pytest.raises(InputError, match="of 2 units"):
                 kf.decide(dataset, "run", labels_of(dataset, 0), decision)
+
+
+def test_what_a_decision_reads_and_writes(dataset):
+    """The data set at three times, whether anything is left behind, and one sample: none grows with the data set."""
+    labels, stored = labels_of(dataset, CAT_OR_DOG), get_db_conn()
+    sample_id = dataset.skip(CAT_OR_DOG).first().id
+    kf.decide(dataset, "run", labels, "none", sample_id=sample_id)
+    stored.command("profile", 2)
+    try:
+        kf.decide(dataset, "run", labels, "skip", sample_id=sample_id)
+    finally:
+        stored.command("profile", 0)
+    found = stored["system.profile"].find({"ns": {"$regex": r"(datasets|runs|making|samples\.[0-9a-f]+)$"}})
+    asked = Counter((entry["op"], entry["ns"].partition(".")[2].partition(".")[0]) for entry in found)
+    stored.drop_collection("system.profile")
+    samples = {("command", "samples"): 1, ("query", "samples"): 1, ("update", "samples"): 1}
+    assert asked == {("query", "datasets"): 3, ("query", "runs"): 1, ("query", "kalos"): 1, **samples}
 
 
 class TestWithOthers:
