@@ -23,6 +23,7 @@ from kalos_core.arrays import object_array
 from kalos_core.display import NO_BREAK, alpha_text, number_of
 from kalos_core.errors import InputError, Undefined, lookup
 from kalos_core.files import as_path, read_text
+from kalos_core.limits import check_pixels
 from kalos_core.options import Settings
 from kalos_core.text import plain as plain_text
 from kalos_core.text import shown
@@ -458,7 +459,9 @@ def _is_outside(kind: Any) -> bool:
 def _array(stored: Any, kind: Any) -> NDArray[Any]:
     (dtype,) = get_args(get_args(kind)[1])
     if isinstance(stored, Mapping):
-        content = zlib.decompress(base64.b64decode(stored["zlib"])) if "zlib" in stored else b""
+        size, packed = math.prod(stored["shape"]), base64.b64decode(stored.get("zlib", ""))
+        check_pixels(size, 1, "a picture in a result")
+        content = zlib.decompressobj().decompress(packed, size + 1)  # a byte too many, and the shape does not fit
         return np.frombuffer(content, dtype).reshape(stored["shape"])
     if isinstance(stored, np.ndarray) and stored.dtype.kind == "S":
         stored = np.char.decode(stored, "utf-8").tolist()

@@ -1,18 +1,22 @@
 """Every result displays as text, table, HTML, figures and JSON, with any names in the data."""
 
+import base64
 import importlib
 import json
 import pkgutil
 import re
 import sys
+import tracemalloc
 import warnings
-from dataclasses import replace
+import zlib
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
+from numpy.typing import NDArray
 
 import kalos_core as k
 from kalos_core import Annotations, InputError, NoiseModel, agreement, figures
@@ -38,7 +42,7 @@ from kalos_core.pairs import compute_pairs
 from kalos_core.pixels import class_pixel_agreement, disputed_regions
 from kalos_core.ranking import SystemScores, boundary_evaluation, concordance, rank_models
 from kalos_core.report import study
-from kalos_core.results import MOST_LINES, Result
+from kalos_core.results import MOST_LINES, Result, restored
 from kalos_core.sparse import check_independence, running_agreement
 from kalos_core.variation import boundary_quality, narrowed_variations, rater_scorecards
 
@@ -392,3 +396,19 @@ NO_AGREEMENT = r"expected Agreement, the result of agreement\(ann"
 def test_a_result_of_another_type_names_the_right_call(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize("shape", [[2, 2, 3], [10**6, 10**6, 3]])
+def test_a_picture_does_not_unpack_to_more_than_its_shape(shape):
+    content = base64.b64encode(zlib.compress(bytes(1 << 24))).decode()
+    tracemalloc.start()
+    with pytest.raises(Exception, match="Drawn"):
+        restored(Drawn, {"pixels": {"shape": shape, "zlib": content}})
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1 << 23
+
+
+@dataclass(frozen=True)
+class Drawn:
+    pixels: NDArray[np.uint8]
