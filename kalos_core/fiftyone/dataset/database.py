@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
+from itertools import accumulate
 from typing import Any
 
 import fiftyone as fo
@@ -131,7 +132,8 @@ def stream(view: Any, paths: Sequence[str], block: int = BLOCK) -> Iterator[Colu
 def _outermost(paths: Iterable[str]) -> list[str]:
     """Drop paths that lie within another path, as the database refuses to project both."""
     every = set(paths)
-    return sorted(path for path in every if not any(path.startswith(f"{other}.") for other in every))
+    around = (accumulate(path.split(".")[:-1], "{}.{}".format) for path in every)
+    return sorted(path for path, outer in zip(every, around, strict=True) if every.isdisjoint(outer))
 
 
 def _reader(steps: Sequence[str]) -> Callable[[Any], Any]:

@@ -126,6 +126,8 @@ def fits(value: Any, hint: Any) -> bool:
     >>> fits({"a": [1]}, dict[str, list[int]]), fits({"a": "b"}, dict[str, list[int]]), fits(True, int)
     (True, False, False)
     """
+    if type(hint) is type:  # a class, and neither a generic type nor a typed dict
+        return hint is bool if isinstance(value, bool) else isinstance(value, (int, float) if hint is float else hint)
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return any(fits(value, option) for option in inner)
@@ -141,11 +143,7 @@ def fits(value: Any, hint: Any) -> bool:
         if not isinstance(value, dict) or not hint.__required_keys__ <= value.keys():
             return False
         return all(fits(value[name], of) for name, of in hints_of(hint).items() if name in value)
-    if hint is Any:
-        return True
-    if isinstance(value, bool):
-        return hint is bool
-    return isinstance(value, (int, float) if hint is float else hint)
+    return hint is Any
 
 
 @cache

@@ -185,6 +185,7 @@ def resolve_fields(
             )
         return known
     schema = samples.get_field_schema()
+    names = dict(zip(fields, rater_names(samples, fields), strict=True))
     chosen: dict[str, str] = {}
     for entry in raters:
         field = known.get(entry, entry)
@@ -194,10 +195,9 @@ def resolve_fields(
             raise InputError(
                 f"{argument}: expected a rater, or a field of {family.expected}, got {entry!r}{of_type} ({offer})"
             )
-        (name,) = rater_names(samples, [field])
-        if name in chosen:
-            raise InputError(f"{argument}: expected every rater once, got {name!r} twice")
-        chosen[name] = field
+        if names[field] in chosen:
+            raise InputError(f"{argument}: expected every rater once, got {names[field]!r} twice")
+        chosen[names[field]] = field
     return chosen
 
 
