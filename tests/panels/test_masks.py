@@ -191,7 +191,7 @@ def test_who_is_right_about_objects() -> None:
     view = view_of(dataset, panel.act("rater", name="eve", consensus="confusion 0.5"))
     assert view.values("id") == dataset.values("id")
     assert (view.count("eve.detections"), view.has_field("ann")) == (6, False)
-    assert panel.grids[-1]["text"] == "12 images with what eve annotated otherwise than confusion 0.5, or missed"
+    assert panel.grids[-1]["text"] == "12 images where eve differs from confusion 0.5"
     shown = panel.choose(rater="eve", consensus="confusion 0.999").record["shown"]
     assert shown["estimate"]["confusion"]["title"].startswith("eve")
     assert shown["against"].startswith("Against confusion 0.999")
