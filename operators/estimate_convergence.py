@@ -98,7 +98,7 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
             f"**{title}**\n\n{f['route']}{_subsets(f)}\n\n"
             f"{widgets.table(METRICS, rows)}\n\n{widgets.table(SIZES, sizes)}\n\n"
             + (f"{models}\n\n" if models else "")
-            + widgets.table(("", "Can the data carry this?", "Finding"), checks)
+            + widgets.table(("", "Do the data support this estimate?", "Finding"), checks)
         )
 
 

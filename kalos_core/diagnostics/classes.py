@@ -80,7 +80,7 @@ def hardest_first(values: NDArray[np.float64], images: NDArray[np.intp]) -> NDAr
 
 
 def hardest(values: NDArray[np.float64], images: NDArray[np.intp]) -> int | None:
-    """Return the class, or question, with the least agreement: the first of `hardest_first`.
+    """Return the class, or question, with the lowest agreement: the first of `hardest_first`.
 
     Returns
     -------

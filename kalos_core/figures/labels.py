@@ -40,7 +40,7 @@ from kalos_core.options import checked
 from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 MOST_ROWS = 40
-"""Greatest number of questions or concepts in a figure, least agreement first."""
+"""Maximum number of questions or concepts in a figure, lowest agreement first."""
 
 ROOM_FOR_BANDS = 0.2
 """Share of the axis of kappas for the words next to their values."""
@@ -196,7 +196,7 @@ def majority_order(everywhere: Numbers, where_selected: Numbers) -> NDArray[np.i
 
 
 def majority_dots(names: Sequence[str], everywhere: Numbers, where_selected: Numbers, title: str = "") -> go.Figure:
-    """Plot agreement with the majority by both definitions, least agreement first (Figure 4).
+    """Plot agreement with the majority by both definitions, lowest agreement first (Figure 4).
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ MOST_PAGES = 30
 """Greatest number of raters with their own page."""
 
 WORST_IMAGES = 15
-"""Number of images in the list with the least agreement."""
+"""Number of images in the list with the lowest agreement."""
 
 PER_RATER = ("collaboration", "vitality", "intra_rater", "team_agreement")
 """Diagnostics of single raters."""
@@ -311,7 +311,7 @@ def _ceiling(found: Study) -> Iterator[Block]:
         return
     yield from objects.all_ceilings(found.convergence, not found.raters_are_local)
     rows = [(line.criterion, line.finding, line.verdict) for line in found.convergence.checklist]
-    yield Table(("Can the data carry this?", "found", "verdict"), rows, "Assumptions of label convergence")
+    yield Table(("Do the data support this estimate?", "found", "verdict"), rows, "Assumptions of label convergence")
 
 
 # ---- blocks ----

@@ -176,7 +176,7 @@ class Study(Parts):
 
     @property
     def graded(self) -> list[GradeAgreement]:
-        """The `attributes` that could be compared, least agreement first."""
+        """The `attributes` that could be compared, lowest agreement first."""
         return least_agreed_first(of for of in self.attributes.values() if isinstance(of, GradeAgreement))
 
     def summary(self) -> dict[str, Any]:

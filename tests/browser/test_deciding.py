@@ -62,7 +62,7 @@ def test_an_hour_of_decisions(app: Any, analysed: fo.Dataset) -> None:
     ]
     kf.decide(analysed, KEY, unit.labels, "both", who="dan")
     app.page.keyboard.press("n")
-    expect(panel.get_by_role("alert").filter(has_text="Somebody has decided")).to_be_visible()
+    expect(panel.get_by_role("alert").filter(has_text="Another user decided")).to_be_visible()
     panel.get_by_role("button", name="Look").click()
     expect(panel).to_contain_text("Decided: Both readings are legitimate by dan")
     assert kf.decisions(analysed, KEY)[-1].who == "dan"

@@ -76,7 +76,7 @@ def test_grades_are_decided_by_keys(app: Any, graded: fo.Dataset) -> None:
     (unit,) = [unit for unit in units if str(unit.units[0]) == shown]
     kf.decide(graded, KEY, unit.labels, "label", category="2", who="dan")
     app.page.keyboard.press("n")
-    expect(panel.get_by_role("alert").filter(has_text="Somebody has decided about this question")).to_be_visible()
+    expect(panel.get_by_role("alert").filter(has_text="Another user decided this question")).to_be_visible()
     panel.get_by_role("button", name="Look").click()
     expect(panel).to_contain_text("Decided: 2 is right by dan")
 

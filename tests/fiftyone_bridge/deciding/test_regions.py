@@ -60,7 +60,7 @@ def test_regions_are_those_of_the_library(dataset):
 
 
 def test_open_regions_are_handed_over(dataset, monkeypatch):
-    """Hand over masks of the run's classes, images with least agreement first; no mask is changed."""
+    """Hand over masks of the run's classes, images with lowest agreement first; no mask is changed."""
     monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
     first, _, last = dataset.values("id")
     before = [sample[name] and sample[name].mask.tolist() for sample in dataset for name in RATERS]
