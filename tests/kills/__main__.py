@@ -24,7 +24,7 @@ NOTED_AS = {
     "full": "full disks",
     "stays-full": "disks that stay full",
     "restart": "databases that restart",
-    "another": "acts of others in between",
+    "another": "actions of other users",
 }
 """Trouble -> its name on the reliability page."""
 
