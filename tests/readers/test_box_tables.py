@@ -293,7 +293,7 @@ def test_parquet(tmp_path, monkeypatch):
     constant.to_parquet(tmp_path / "t.parquet", index=False)  # few bytes, as all cells of a column are the same
     monkeypatch.setattr("kalos_core.limits.SMALL", 1_000)
     monkeypatch.setenv("KALOS_MOST_PACKING", "5")
-    large = [(tmp_path / "t.parquet", "t.parquet: expected at most 5 bytes unpacked from each byte of a packed file")]
+    large = [(tmp_path / "t.parquet", "t.parquet: expected at most 5 unpacked bytes per packed byte")]
     assert differing(read_boxes, None, large) == []
     broken = [(b"PAR1", "broken.parquet: expected a readable Parquet file, got")]
     assert differing(read_boxes, tmp_path, broken, "broken.parquet") == []
