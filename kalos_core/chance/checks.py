@@ -121,8 +121,8 @@ fleiss_kappa(label_counts(labels)). If they are counts, pass scipy.sparse.csr_ar
     as_counts = alpha_of_tally(tally_unseen(rows), "nominal", np.arange(rows.shape[1], dtype=np.float64))
     if _is_telling(as_labels, as_counts):
         raise InputError(
-            "counts: expected counts of labels, items x categories, got what looks like labels, items x raters: rows "
-            f"sum to {sums.min():g} to {sums.max():g}, and alpha is {as_labels:.2f} if these are labels, "
+            "counts: expected counts of labels, items x categories, got values that look like labels, items x raters: "
+            f"rows sum to {sums.min():g} to {sums.max():g}, and alpha is {as_labels:.2f} if these are labels, "
             f"{as_counts:.2f} if they are counts; {HINT}. If they are counts, pass scipy.sparse.csr_array(counts)"
         )
 

@@ -175,7 +175,7 @@ def correlation_title(names: Sequence[str], r: Numbers, p: Numbers = ()) -> str:
 
 def _check_names(result: PixelAgreement) -> None:
     if result.raters_are_local:
-        raise InputError(f"result: expected raters with names over all images, got none. {result.notes[0]}")
+        raise InputError(f"result: expected raters who are the same on every image, got local ones. {result.notes[0]}")
 
 
 @checked

@@ -296,7 +296,9 @@ def check_channels(pixels: NDArray[Any] | None, names: Sequence[str] | None) -> 
     channels = len(names) if pixels is None else 1 if pixels.ndim == 2 else pixels.shape[2]
     derived = [name for name in names if name in DERIVED]
     if isinstance(names, str) or len(names) != channels or len(set(names)) != channels or derived:
-        raise InputError(f"channels: expected {channels} names of their own, got {listed(map(repr_of, names), 10)}")
+        raise InputError(
+            f"channels: expected {channels} different names, none reserved, got {listed(map(repr_of, names), 10)}"
+        )
     return tuple(names)
 
 

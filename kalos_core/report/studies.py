@@ -358,7 +358,7 @@ def _advice(
 def _check_images(folder: Folder) -> None:
     """Check early that a folder exists."""
     if folder is not None and not Path(folder).is_dir():
-        raise InputError(f"images: expected a folder that is there, got {os.fspath(folder)!r}")
+        raise InputError(f"images: expected an existing folder, got {os.fspath(folder)!r}")
 
 
 def _images_found(annotations: Annotations, folder: Folder) -> list[str]:

@@ -303,7 +303,7 @@ def register_similarity(similarity: Similarity | Rows) -> Similarity:
     """
     measure = get_similarity(similarity)
     if measure.name in SIMILARITIES:
-        raise InputError(f"similarity: expected a name of its own, got {repr_of(measure.name)}, which is taken")
+        raise InputError(f"similarity: expected a new name, got {repr_of(measure.name)}, which is in use")
     SIMILARITIES[measure.name] = measure
     return measure
 

@@ -127,7 +127,7 @@ def test_what_cannot_be_used_is_named_or_left_out():
         ]
         read = lambda given, kind=kind, **more: marks(kind, *given, image_size={1: (4, 2)}, **more)  # noqa: E731
         assert differing(read, None, between) == []
-        with pytest.warns(KalosWarning, match="They are left out"):
+        with pytest.warns(KalosWarning, match="They are skipped"):
             kept = read((RIGHT[kind], cases[0][0], RIGHT[kind]), on_invalid="skip")
         alone = marks(kind, RIGHT[kind], RIGHT[kind], image_size={1: (4, 2)})
         assert (kept.id.tolist(), lines(kept.select(rows=[1]))) == ([1, 3], lines(alone.select(rows=[1])))

@@ -293,7 +293,7 @@ def test_what_cannot_be_done_is_reported(arguments, message):
     table = scene(images=2)
     with pytest.raises(InputError, match=message):
         calibrate(table, **arguments)
-    with pytest.raises(InputError, match=r"at least two images with raters assigned, as .* what chance is .*, got 1"):
+    with pytest.raises(InputError, match=r"at least two images with raters assigned, because .* chance .*, got 1"):
         calibrate(table.select(images=[0]))
     with pytest.raises(InputError, match="at least two raters, got 1"):
         calibrate(table.select(raters=["ann"]))

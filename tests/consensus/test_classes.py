@@ -34,7 +34,7 @@ def test_each_class_is_estimated_alone():
         ({3: "road"}, "staple", "expected 0 or the values of classes 3, got 7"),
         ({0: "none"}, "staple", "expected values other than 0"),
         ({}, "staple", "expected at least one value and its name"),
-        ({3: "road", 7: "road"}, "staple", "expected values and names of their own"),
+        ({3: "road", 7: "road"}, "staple", "expected a different name for each value"),
         (CLASSES, "mean", "method: expected one of"),
     ],
 )

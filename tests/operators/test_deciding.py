@@ -172,9 +172,9 @@ def test_hand_over_offers_the_back_ends_of_fiftyone(dataset: fo.Dataset) -> None
     assert offered == sorted(fo.annotation_config.backends)
     with pytest.raises(ExecutionError) as error:
         run("hand_over", dataset, anno_key="ann")
-    assert "'ann' is there already" in last_line(error)
+    assert "'ann' exists already" in last_line(error)
     answer = post("hand_over", dataset, {"anno_key": "ann"}).result
-    assert answer["text"] == "**Nothing was written.** field: 'ann' is there already; choose another name"
+    assert answer["text"] == "**Nothing was written.** field: 'ann' exists already; choose another name"
 
 
 def test_image_level_labels_are_decided_and_exported() -> None:

@@ -269,5 +269,5 @@ def test_raters_without_names_are_no_truths():
     assert unnamed.notes == ("Raters have no names across images, so the bounds cannot be tested under single raters.",)
     with pytest.raises(InputError, match="image 2: expected raters that are local on all images or on none"):
         counted(images[0], local[1])
-    with pytest.raises(InputError, match="methods, shares: expected a truth, got none"):
+    with pytest.raises(InputError, match=r"methods, shares: expected a reference, .* got none"):
         counted(*local, methods=())

@@ -126,7 +126,7 @@ def test_what_a_coco_file_cannot_hold(tmp_path):
     both = Annotations.from_rows([ROW | {"polygon": [[0, 0, 4, 0, 4, 4]], "mask": PIXELS == 1}])
     with pytest.raises(InputError, match="a polygon or a mask of each annotation, got both for 1"):
         write_coco(both, tmp_path / "labels.json")
-    with pytest.raises(InputError, match=r"labels\.json: expected a folder to write into, got .*absent, not one"):
+    with pytest.raises(InputError, match=r"labels\.json: expected an existing folder to write into, got .*absent"):
         write_coco(read_coco(document()), tmp_path / "absent" / "labels.json")
     assert list(tmp_path.iterdir()) == []
 

@@ -46,7 +46,7 @@ def test_a_registered_one_has_a_name(annotations):
     register_similarity(heights)
     try:
         assert agreement(annotations, "heights", bootstrap=0).unit_of.tolist() == [0, 0, 1, 2]
-        with pytest.raises(InputError, match="similarity: expected a name of its own, got 'heights', which is taken"):
+        with pytest.raises(InputError, match="similarity: expected a new name, got 'heights', which is in use"):
             register_similarity(heights)
     finally:
         del SIMILARITIES["heights"]

@@ -35,7 +35,9 @@ def labels(items, raters, categories, agree, seed=0):
 @pytest.mark.parametrize("of_counts", OF_COUNTS)
 def test_labels_are_refused_with_the_right_call(of_counts):
     values = labels(50_000, 3, 5, 0.83)
-    message = r"got what looks like labels, .* rows sum to 0 to 12, .* go to nominal_alpha\(labels\), .* label_counts"
+    message = (
+        r"got values that look like labels, .* rows sum to 0 to 12, .* go to nominal_alpha\(labels\), .* label_counts"
+    )
     with pytest.raises(InputError, match=message):
         of_counts(values)
     of_counts(label_counts(values))  # the right call

@@ -237,7 +237,7 @@ def touch(dataset: Any) -> None:
 
 
 def _gone(dataset: Any) -> KalosError:
-    return KalosError(f"the data set {dataset.name!r} is gone: it was deleted meanwhile")
+    return KalosError(f"the data set {dataset.name!r} was deleted meanwhile")
 
 
 # ---- its runs ----

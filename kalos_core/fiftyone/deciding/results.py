@@ -171,7 +171,7 @@ def hand_over(
     run = load_decidable(samples, key)
     dataset, name = root_of(samples), anno_key if field is None else field
     if dataset.has_field(name):
-        raise InputError(f"field: {name!r} is there already; choose another name")
+        raise InputError(f"field: {name!r} exists already; choose another name")
     view = view_of_queue(samples, run.key, category, rater)
     if not len(view):
         raise InputError(f"key: expected a run with matching open disputes, got {run.key!r}, which has none")

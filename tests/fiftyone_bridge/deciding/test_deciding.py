@@ -139,7 +139,7 @@ class TestDecide:
         ("scenes", "decision", "rater", "message"),
         [
             ([CAT_OR_DOG, ONLY_ANN], "none", None, "labels of one sample that the run 'run' matched"),
-            ([CAT_OR_DOG], "whole", None, "no rater has a whole"),
+            ([CAT_OR_DOG], "whole", None, "needs a whole of one rater"),
             ([CAT_OR_DOG], "take", "cid", "assigned to this unit, 'ann', 'bob', got 'cid'"),
             ([CAT_OR_DOG], "none", "ann", "expected none, as the decision"),
             ([4], "none", None, "at least one annotation"),

@@ -118,7 +118,7 @@ def test_what_is_not_in_dispute_cannot_be_decided(dataset):
         kf.next_dispute(dataset, "plain")
     (_, region) = dataset.first().pixels_regions.detections
     for labels, decision, message in [
-        ([region.id], "whole", "decision: expected one other than 'whole'"),
+        ([region.id], "whole", "decision: expected another than 'whole'"),
         (["1" * 24], "none", "labels: expected ids of labels that the run 'pixels' matched"),
     ]:
         with pytest.raises(InputError, match=message):

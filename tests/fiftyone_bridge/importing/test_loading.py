@@ -153,7 +153,7 @@ class TestNewDataset:
     def test_exclusions_do_not_vanish_unsaid(self, tmp_path):
         said: Any = {"raters": ["ann", "bob"], "assigned": "all", "exclusions": [("a.png", "bob", "cat")]}
         table = Annotations.from_rows(ROWS[:1], image_size=SIZES, **said)
-        with pytest.warns(KalosWarning, match="1 exclusions .* are not kept in FiftyOne"):
+        with pytest.warns(KalosWarning, match="1 exclusions .* are not stored in FiftyOne"):
             kf.load_raters(table, canvas=tmp_path, persistent=False)
 
 
@@ -275,7 +275,7 @@ class TestFormats:
         data["annotations"][0]["segmentation"] = [[1, 1, 2, 2]]
         with pytest.raises(InputError, match="rings of at least 3 points"):
             kf.load_raters(data, "new", images=images)
-        with pytest.warns(KalosWarning, match="They are left out"):
+        with pytest.warns(KalosWarning, match="They are skipped"):
             done = kf.load_raters(data, "new", images=images, on_invalid="skip")
         assert (done.annotations, done.skipped) == (8, 1)
 

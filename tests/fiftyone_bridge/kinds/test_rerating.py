@@ -62,7 +62,7 @@ def test_a_later_call_takes_its_place_and_all_of_it_goes_with_the_run(rated):
 
 
 def test_what_is_refused(rated):
-    with pytest.raises(InputError, match="of which next_to_rate named images, got 'run'"):
+    with pytest.raises(InputError, match="with images selected by next_to_rate, got 'run'"):
         view_of_next(rated, "run")
     with pytest.raises(InputError, match="n: expected a whole number of at least 1, got 0"):
         kf.next_to_rate(rated, "run", n=0)

@@ -130,7 +130,7 @@ def test_one_who_is_assigned_and_has_no_mask_marked_nothing(stack):
     assert [each.stacks["marked"].raters.tolist() for each in masks][2] == ["ann"]
     assert kf.read_masks(stack, assigned="labelled").assigned.tolist()[1] == [True, True, False]
     stack.delete_sample_field("raters")
-    with pytest.warns(KalosWarning, match="every rater is taken as assigned to every sample"):
+    with pytest.warns(KalosWarning, match="every rater counts as assigned to every sample"):
         assert kf.read_masks(stack).assigned.all()
 
 
