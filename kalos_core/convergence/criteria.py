@@ -33,7 +33,7 @@ None of the paper's own three data sets reaches it.
 """
 
 FEW_CLASSES = 0.5
-"""Least share of the classes that two raters should have annotated."""
+"""Smallest share of the classes that two raters should have annotated."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ Z = 1.96
 """Standard deviations on either side of the mean that enclose 95 % of a normal distribution."""
 
 FEWEST_IMAGES = 50
-"""Least number of images for an interval.
+"""Minimum number of images for an interval.
 
 With fewer, modified mAP is so far from its value on many images that intervals cover it too rarely.
 """
@@ -66,12 +66,12 @@ class Spread:
 
     @property
     def least(self) -> float:
-        """Least replicate."""
+        """Smallest replicate."""
         return float(self.replicates.min())
 
     @property
     def greatest(self) -> float:
-        """Greatest replicate."""
+        """Largest replicate."""
         return float(self.replicates.max())
 
     @property

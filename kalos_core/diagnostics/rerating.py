@@ -149,7 +149,7 @@ class NextToRate(Result):
 class NextSettings(Settings):
     """Settings of the search for images."""
 
-    n: Annotated[int, Option("Images, at most", "Greatest number of images; fewer if fewer help.", low=1)] = 10
+    n: Annotated[int, Option("Images, at most", "Maximum number of images; fewer if fewer help.", low=1)] = 10
     statistic: Statistic = "global_alpha"
 
 

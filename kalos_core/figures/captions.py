@@ -231,7 +231,7 @@ CAPTIONS = {
     ),
     "bounds": Caption(
         "Detectors whose bars do not overlap can be told apart with these labels; ticks: under single raters.",
-        "Area under precision over recall, 0 to 1, from the least to the greatest consensus by vote. Lampert et al.",
+        "Area under precision over recall, 0 to 1, from the smallest to the largest consensus by vote. Lampert et al.",
     ),
     "curves": Caption(
         "One detector, one curve for each reference. The further apart, the more its score depends on who labelled.",

@@ -27,7 +27,7 @@ from kalos_core.options import checked
 MAGNITUDE = "magnitude of noise, λ"
 
 MOST_VALUES = 3000
-"""Greatest number of values behind one box; more are sampled at random."""
+"""Maximum number of values behind one box; more are sampled at random."""
 
 
 @checked

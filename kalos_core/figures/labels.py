@@ -101,7 +101,7 @@ def label_agreement_title(result: LabelAgreement) -> str:
 
 @checked
 def plot_label_agreement(result: LabelAgreement) -> go.Figure:
-    """Plot kappa of each question, least first, with its interval and band; lines at 0.6 and 0.8."""
+    """Plot kappa of each question, lowest first, with its interval and band; lines at 0.6 and 0.8."""
     kappa, intervals = result.free_marginal, result.free_marginal_interval
     title = label_agreement_title(result)
     order = least_first(kappa)
@@ -330,7 +330,7 @@ def rejection_title(result: Rejection) -> str:
 
 @checked
 def plot_rejection(result: Rejection) -> go.Figure:
-    """Plot free-marginal kappa of each question with all answers and without the rejected ones, least first."""
+    """Plot free-marginal kappa of each question with all answers and without the rejected ones, lowest first."""
     order = least_first(result.before)
     kappas = {"all answers": result.before[order], "without the rejected": result.after[order]}
     axis = f"free-marginal kappa{how_many(result.before)}"
@@ -363,7 +363,7 @@ def skill_title(raters: Sequence[str], skill: Numbers) -> str:
 
 @checked
 def plot_skill(result: LabelTruth) -> go.Figure:
-    """Plot the skill of each rater with its interval, least first, titled with the finding."""
+    """Plot the skill of each rater with its interval, lowest first, titled with the finding."""
     order = least_first(result.skill)
     return value_bars(
         result.raters[order].tolist(),

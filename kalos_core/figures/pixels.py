@@ -234,7 +234,7 @@ def plot_ratio(result: PixelAgreement) -> go.Figure:
     return framed(
         [curve(at, result.ratio, rater_colour(0), "", hover, mode="lines+markers")],
         ratio_title(result.ratio),
-        "least number of raters",
+        "minimum number of raters",
         "share of all marked pixels",
         320,
         xaxis={"dtick": 1, "zeroline": False},

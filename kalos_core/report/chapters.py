@@ -51,7 +51,7 @@ from kalos_core.variation.rates import HABITS
 Result = TypeVar("Result")
 
 MOST_PAGES = 30
-"""Greatest number of raters with their own page."""
+"""Maximum number of raters with their own page."""
 
 WORST_IMAGES = 15
 """Number of images in the list with the lowest agreement."""

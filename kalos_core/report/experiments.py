@@ -62,7 +62,7 @@ def _accuracy(table: SolverAccuracy, metric: str, name: str) -> Iterator[Figure]
 
 
 def _room(lines: Sequence[Line]) -> tuple[float, float]:
-    """Range from the least value, rounded down, to 1."""
+    """Range from the smallest value, rounded down, to 1."""
     least = min((float(np.nanmin(line.y)) for line in lines if len(line.y)), default=0.0)
     return float(min(np.floor(10 * least) / 10, 0.9)), 1.0
 

@@ -30,7 +30,7 @@ HARDEST = ("Hardest class", "Hardest question")
 """Beginnings of statements on the hardest class or question."""
 
 FEW_HABITS = 3
-"""Greatest number of raters named in the next steps."""
+"""Maximum number of raters named in the next steps."""
 
 LIMITATIONS = (
     "Agreement is not correctness: raters can agree and be wrong together.",

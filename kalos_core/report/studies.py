@@ -52,7 +52,7 @@ DIVIDED = ("merged", "merged_wrong_class")
 """Variation types for which a unit alone does not show the other raters' annotations."""
 
 MOST_EXAMPLES = 60
-"""Greatest number of example drawings in a study, of about 20 kB each."""
+"""Maximum number of example drawings in a study, of about 20 kB each."""
 
 SIDE = 300
 """Longest side of a drawing in pixels."""

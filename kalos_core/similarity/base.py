@@ -208,7 +208,7 @@ Threshold = Annotated[
     float,
     Option(
         "Threshold τ_s",
-        "Least similarity, from 0 to 1, at which two annotations may be of the same object.",
+        "Smallest similarity, from 0 to 1, at which two annotations may be of the same object.",
         low=0,
         high=1,
     ),
@@ -220,7 +220,7 @@ Thresholds = Annotated[
     Sequence[float] | NDArray[np.float64],
     Option(
         "Thresholds",
-        "Least similarities at which alpha is computed.",
+        "Smallest similarities at which alpha is computed.",
         low=0,
         high=1,
         type="(T,) floats in [0, 1]",

@@ -72,7 +72,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
     ("delete_run", "scenes"): [({"run_key": "old"}, "There is no run 'old'")],
     ("estimate_convergence", "lively"): [
         ({"models": "YOLO"}, "expected names with their mAP, such as 'YOLO 0.412, DETR 0.437', got 'YOLO'"),
-        ({"least": 0.8, "greatest": 0.6}, "A number of at least 0.8, the least threshold"),
+        ({"least": 0.8, "greatest": 0.6}, "A number of at least 0.8, the lowest threshold"),
         ({"least": 0}, "A number from 0.05 to 1"),
         ({"fraction": 1}, "expected a number above 0 and below 1, got 1"),
         ({"fraction": "x"}, SHARE),
@@ -116,7 +116,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
     ("rank_detectors", "masks"): [
         ({"detectors": []}, "Choose the fields of at least one detector"),
         ({"detectors": ["ann"]}, "'ann' is not a field of a detector"),
-        ({"choose_skew": True, "skew_low": 0.3, "skew_high": 0.2}, "A number above 0.3, the least fraction"),
+        ({"choose_skew": True, "skew_low": 0.3, "skew_high": 0.2}, "A number above 0.3, the smallest fraction"),
         ({"contours": True, "tolerance": -1}, "A number of at least 0"),
     ],
 }

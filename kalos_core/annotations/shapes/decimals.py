@@ -20,7 +20,7 @@ BYTES_AT_ONCE = 3 << 15
 """Bytes of text parsed at once, so that temporary arrays stay in the cache."""
 
 LONGEST = 8
-"""Greatest number of characters of a number that is parsed here."""
+"""Maximum number of characters of a number that is parsed here."""
 
 SPACE, QUOTE, MINUS, NINE, OPENING, CLOSING = b' "-9[]'
 
