@@ -30,7 +30,7 @@ MATCHING = 4
 
 class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
     NAME, LABEL = "rank_detectors", "Rank detectors under each reference"
-    DESCRIPTION = "Whether the best of several detectors depends on the labels it is measured against"
+    DESCRIPTION = "Rank several detectors, and show whether the best depends on the rater used as reference"
     ICON, RESULT = "/assets/truth.svg", "Ranking of detectors"
     HIDDEN: ClassVar = {"contours": ("tolerance", "thin"), "berkeley": ("boundaries",)}
     OVERRIDES: ClassVar = {

@@ -218,7 +218,7 @@ class ConsensusSettings(Settings):
         float,
         Option(
             "Quorum",
-            "Smallest share of assigned raters who annotated a unit; with a `truth`, smallest probability that it exists.",
+            "Smallest share of assigned raters who annotated a unit; with `truth`, smallest probability it exists.",
             above=0,
             high=1,
         ),

@@ -139,7 +139,7 @@ def interval_of_all(whole: float, halves: NDArray[np.float64], size: int, images
 
 
 def position_of(value: float, interval: NDArray[np.float64]) -> Position:
-    """Locate a model's mAP relative to the interval (2,) of label convergence, both ends of which are inside.
+    """Locate a model's mAP relative to the interval (2,) of label convergence; both ends count as inside.
 
     Raises
     ------

@@ -110,7 +110,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
     ],
     ("estimate_truth", "masks"): [
         ({"methods": []}, "Choose at least one"),
-        ({"methods": ["best"]}, "'best' is not a method to estimate a truth"),
+        ({"methods": ["best"]}, "'best' is not a method to estimate ground truth"),
     ],
     ("estimate_truth", "boxes"): [(THREE | {"quorum": text}, "quorum: expected") for text in ("half", "0", "1.5", "")],
     ("rank_detectors", "masks"): [
@@ -157,7 +157,7 @@ FROM_LABELS = [*FROM_OBJECTS, "inject_noise", "compute_label_agreement", "rank_s
 FROM_LABELS += ["compute_pixel_agreement", "estimate_truth", "rank_detectors"]
 
 
-def test_where_there_is_nothing_to_read_a_form_says_what_to_do() -> None:
+def test_without_labels_a_form_explains_what_to_do() -> None:
     empty, videos = data_set([fo.Sample("/a.jpg")]), fo.Dataset()
     videos.add_samples([fo.Sample("/a.mp4", ann=fo.Detections(), bob=fo.Detections())], progress=False)
     for name in FROM_LABELS:
