@@ -120,7 +120,7 @@ def test_a_broken_image_is_named(tmp_path):
             np.asarray(opened)
 
 
-def test_what_is_packed_is_unpacked_up_to_the_limit(tmp_path, monkeypatch):
+def test_packed_files_are_unpacked_up_to_the_limit(tmp_path, monkeypatch):
     path = tmp_path / "labels.json.gz"
     path.write_bytes(gzip.compress(b" " * 1_000_000))
     monkeypatch.setenv("KALOS_MOST_UNPACKED", "1000000")

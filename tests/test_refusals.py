@@ -41,7 +41,7 @@ def ranking():
         (lambda: ranking().result(skew=5), "skew: expected the ends of a range, got 5"),
     ],
 )
-def test_a_wrong_type_is_named_with_what_was_expected(call, message):
+def test_a_wrong_type_is_named_with_the_expected_type(call, message):
     with pytest.raises(InputError, match=message):
         call()
 
@@ -88,7 +88,7 @@ FIRST = {"agreement", "agreement_a", "agreement_b", "annotations", "found", "sou
 """Arguments that are created from a file."""
 
 
-def test_a_path_in_place_of_what_it_holds_is_answered_with_the_reader():
+def test_a_path_instead_of_its_content_names_the_reader():
     """For every public function that takes annotations, labels, masks, or a result of them, except `write_shards`,
     which takes a path, too."""
     functions = [value for name, value in vars(kalos_core).items() if isfunction(value) and name[0] != "_"]

@@ -83,7 +83,7 @@ def test_the_pages_are_made_from_the_results() -> None:
     assert all(trace.name in plot for trace in page.growth(results).data)
 
 
-def test_what_is_claimed_was_measured_in_five_rounds() -> None:
+def test_claims_were_measured_in_five_rounds() -> None:
     for result in page.read_all():
         rows = [row for table in result.tables for row in table.rows if row.headline]
         assert all(len(row.ours.values) >= 5 for row in rows), result.name
@@ -256,7 +256,7 @@ def test_every_reader_is_measured():
     assert len(seconds.rows) == len(memory.rows) + 1 == len(readers.READERS)
 
 
-def test_the_page_of_reliability_is_what_was_noted(tmp_path):
+def test_the_page_of_reliability_shows_the_stored_results(tmp_path):
     assert reliability.PAGE.read_text(encoding="utf-8") == reliability.page(reliability.read_all())
     one = reliability.Tried("unusual calls", "2 functions", 1_000, 999, "python -m tests.fuzz --seed 3")
     one.note(tmp_path)

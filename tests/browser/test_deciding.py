@@ -107,7 +107,7 @@ def open_first(app: Any, dataset: fo.Dataset) -> tuple[Any, str]:
     return app.sample_panel(), first
 
 
-def test_beside_the_open_sample_the_next_dispute_opens_by_itself(app: Any, analysed: fo.Dataset) -> None:
+def test_next_to_the_open_sample_the_next_dispute_opens_automatically(app: Any, analysed: fo.Dataset) -> None:
     panel, first = open_first(app, analysed)
     units = [unit for unit in kf.disputed_units(analysed, KEY, first) if unit.state == "open"]
     app.picture("33-sample-dispute", readme="sample")

@@ -87,7 +87,7 @@ def test_grades_are_decided_by_keys(app: Any, graded: fo.Dataset) -> None:
     expect(panel).to_contain_text("evaluate_classifications")
 
 
-def test_beside_the_open_image(app: Any, graded: fo.Dataset) -> None:
+def test_next_to_the_open_image(app: Any, graded: fo.Dataset) -> None:
     first = kf.next_dispute(graded, KEY)
     assert first is not None
     graded.save_view("first", graded.select(first))

@@ -38,6 +38,6 @@ def test_each_class_is_estimated_alone():
         (CLASSES, "mean", "method: expected one of"),
     ],
 )
-def test_what_cannot_be_used_is_refused(classes, method, message):
+def test_unusable_input_is_refused(classes, method, message):
     with pytest.raises(InputError, match=message):
         class_truth({"ann": [[3, 7]], "bob": [[3, 7]]}, classes, method)

@@ -112,7 +112,7 @@ def test_a_prior_decides_where_votes_do_not():
         (lambda: staple_classes(LabelStack.of([[[1]], [[1]]], ignore=[[1]])), "expected a pixel that is not ignored"),
     ],
 )
-def test_what_cannot_be_used_is_refused(call, message):
+def test_unusable_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
 

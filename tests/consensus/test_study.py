@@ -123,7 +123,7 @@ def test_outliers_of_classes():
         ([MaskStack.of([[[1]]], image="x.png")], "image 'x.png': masks: expected those of at least 2"),
     ],
 )
-def test_what_cannot_be_estimated_is_refused(images, message):
+def test_input_without_an_estimate_is_refused(images, message):
     with pytest.raises(InputError, match=message):
         estimate_truths(images)
     with pytest.raises(InputError, match="method: expected one of"):

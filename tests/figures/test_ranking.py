@@ -75,7 +75,7 @@ def test_ranks_are_drawn_with_the_best_on_top_and_a_gap_where_undefined():
     assert title(figure) == ranking.ranking_title(result)
 
 
-def test_tau_and_concordance_have_their_values_beside_the_diagonal():
+def test_tau_and_concordance_have_their_values_off_the_diagonal():
     result = rankings([0.9, 0.8, 0.1], [0.2, 0.8, 0.1], [0.1, 0.2, 0.3])
     figure = figures.plot_tau(result)
     assert figure.data[0].z[0][0] is None

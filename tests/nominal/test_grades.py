@@ -172,7 +172,7 @@ NAMES = [["a", "b"]]
         (lambda: cohen_matrix([[1, 2]], order=[1, 2]), "expected none without weights"),
     ],
 )
-def test_what_is_refused(call, message):
+def test_invalid_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
 

@@ -150,9 +150,7 @@ def test_operators_write_below_one_folder(
 
 
 @pytest.mark.parametrize(("name", "given"), [("resolved", {"field": "gold"}), ("tag_disputes", {"tag": "look"})])
-def test_what_the_app_adds_of_the_panel_that_asks_is_no_argument(
-    dataset: fo.Dataset, name: str, given: dict[str, Any]
-) -> None:
+def test_fields_that_the_app_adds_are_no_arguments(dataset: fo.Dataset, name: str, given: dict[str, Any]) -> None:
     result = post(name, dataset, {"key": "run", **given, "panel_id": "p", "panel_state": {}})
     result.raise_exceptions()
     assert result.result["key"] == "run"

@@ -71,7 +71,7 @@ def test_the_feedback_sheet_is_saved_by_the_browser(trio: fo.Dataset) -> None:
     assert "6 of 24 objects that most others have" in page
 
 
-def test_what_is_undefined_says_why(analysed: fo.Dataset) -> None:
+def test_undefined_results_have_a_reason(analysed: fo.Dataset) -> None:
     record = opened(analysed, "Raters").record
     assert record["why_no_vitality"].startswith("vitality: expected at least three raters")
     assert record["pairs"]["raters"] == ["ann", "bob"]

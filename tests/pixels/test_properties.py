@@ -76,7 +76,7 @@ def test_undefined_has_a_reason():
         (COLOUR, ["red", "green", "contrast"], "channels: expected 3 different names"),
     ],
 )
-def test_what_cannot_be_used_is_refused(image_pixels, names, message):
+def test_unusable_input_is_refused(image_pixels, names, message):
     with pytest.raises(InputError, match=message):
         property_moments(MASKS.mean(axis=0), image_pixels, names=names)
 

@@ -200,7 +200,7 @@ OTHER = {**IMAGE, "scores": {"edge": [[0.5, 0.1]]}}
         (lambda: rank_over_classes({}), "by_class: expected at least one class"),
     ],
 )
-def test_what_cannot_be_ranked_is_refused(call, message):
+def test_unrankable_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
 

@@ -221,7 +221,7 @@ def test_agreement_of_outlines_and_turned_boxes(tmp_path):
         assert agreement(table, similarity=kind, bootstrap=0).alpha == pytest.approx(alpha), text
 
 
-def test_the_account_says_what_was_guessed_left_out_and_not_used(tmp_path):
+def test_the_account_lists_guesses_skipped_and_unused_records(tmp_path):
     account = read_boxes(write(tmp_path, NUCLS, "boxes.csv"), {"image": "fovname"}).account
     assert account.notes == [
         "image = fovname, rater = participant, class = raw_classification, "

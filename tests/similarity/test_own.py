@@ -64,7 +64,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("function", "expected"), WRONG.values(), ids=WRONG)
-def test_what_is_no_similarity_is_refused_everywhere(annotations, function, expected):
+def test_values_that_are_no_similarity_are_refused_everywhere(annotations, function, expected):
     for call in everything(annotations, function):
         with pytest.raises(InputError, match=expected):
             call()

@@ -102,6 +102,6 @@ TWICE = [sample(0, all=several(["cat", "dog"], rater="ann"))]
         (CAT, {"raters": ("ann",), "min_area": 3}, "have no area"),
     ],
 )
-def test_what_cannot_be_read(make, samples, options, message):
+def test_unreadable_input(make, samples, options, message):
     with pytest.raises(InputError, match=message):
         kf.read_label_table(make(samples), **options)

@@ -112,7 +112,7 @@ def test_regions_are_decided_one_after_the_other(dataset):
     assert "ann: road; bob: no object; cid: no object" in questions
 
 
-def test_what_is_not_in_dispute_cannot_be_decided(dataset):
+def test_undisputed_units_cannot_be_decided(dataset):
     kf.compute_pixel_agreement(dataset, "plain")
     with pytest.raises(InputError, match="a run with units in dispute, got 'plain'; rerun it with regions=True"):
         kf.next_dispute(dataset, "plain")
