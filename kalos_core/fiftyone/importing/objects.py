@@ -45,7 +45,7 @@ LOADED = 0.3
 """Fraction of the work that is done when the following analysis starts."""
 
 CANVAS_COLOUR = (222, 222, 222)
-"""Neutral grey of a canvas that stands in for a missing image."""
+"""Neutral grey of a canvas that replaces a missing image."""
 
 
 @dataclass(frozen=True, repr=False)
