@@ -267,7 +267,7 @@ def of_readers(repeats: int, copies: tuple[int, ...] = COPIES) -> tuple[Table, T
             speedup=False,
             notes=(
                 "measured by Python's tracemalloc; files of two raters",
-                "a packed file counts with the bytes that it unpacks to; Parquet has 8 bytes per cell, a mask 1 per pixel",
+                "packed files count with the bytes that they unpack to; Parquet: 8 bytes per cell; masks: 1 per pixel",
             ),
         ),
     )
