@@ -80,7 +80,7 @@ def threshold_advice(calibration: Calibration, similarity: str, threshold: float
     >>> near, far = np.linspace(0.1, 0.3, 20), np.linspace(0.7, 1.0, 20)
     >>> one = Separation("box_iou", "all", near, far, 0.8, 0.3, 0.6, "", tau_interval=np.array([0.5, 0.7]))
     >>> print(threshold_advice(Calibration([one]), "box_iou", 0.4).text)
-    Of the similarities that were calibrated box_iou is the only one. The threshold in use, 0.40, fits.
+    box_iou is the only similarity that was calibrated. The threshold in use, 0.40, fits.
     """
     own = calibration[similarity]
     others = [found for found in calibration if found.name != similarity and found.trusted]

@@ -289,7 +289,7 @@ def check_channels(pixels: NDArray[Any] | None, names: Sequence[str] | None) -> 
     --------
     >>> check_channels(np.zeros((1, 2, 4)), ["red", "green", "blue"])
     Traceback (most recent call last):
-    kalos_core.errors.InputError: channels: expected 4 names of their own, got 'red', 'green', 'blue'
+    kalos_core.errors.InputError: channels: expected 4 different names, none reserved, got 'red', 'green', 'blue'
     """
     if names is None:
         return None
