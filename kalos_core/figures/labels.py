@@ -65,10 +65,10 @@ def how_many(values: Numbers, most: int = MOST_ROWS) -> str:
     Examples
     --------
     >>> how_many([0.9, None, 0.1], most=1)
-    ' (the least 1 of 2)'
+    ' (the lowest 1 of 2)'
     """
     known = int(np.isfinite(as_numbers(values)).sum())
-    return f" (the least {most} of {known:,})" if known > most else ""
+    return f" (the lowest {most} of {known:,})" if known > most else ""
 
 
 def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
@@ -246,7 +246,7 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     Examples
     --------
     >>> accuracy_title(["ann", "bob", "cid"], [[None, 0.9, 0.8], [0.9, None, 0.85], [0.8, 0.85, None]])
-    'Raters label alike in 85\xa0% of questions: ann and bob most (0.90), ann and cid least (0.80)'
+    'Raters give the same answer to 85\xa0% of questions: ann and bob most (0.90), ann and cid least (0.80)'
     """
     raters = names_shown(raters, MOST_LETTERS)
     pairs = pairs_of(accuracy)
@@ -257,7 +257,7 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     text = f"{pair_names(raters, best)} most ({alpha_text(pairs[best])})"
     if least != best:
         text += f", {pair_names(raters, least)} least ({alpha_text(pairs[least])})"
-    return f"Raters label alike in {percent_text(float(np.nanmean(pairs)))} of questions: {text}"
+    return f"Raters give the same answer to {percent_text(float(np.nanmean(pairs)))} of questions: {text}"
 
 
 def rater_accuracy_title(result: RaterAccuracy) -> str:

@@ -33,7 +33,7 @@ def experiment_sections(found: Experiments) -> Iterator[Section]:
     """Yield a section for each experiment."""
     yield Section("Filtered Rand index of the solvers", list(_accuracy(found.accuracy, "rand_index", "Rand index")))
     yield Section("F1 of the solvers", list(_accuracy(found.accuracy, "f1", "F1")))
-    yield Section("What solvers match and miss", [_cases(found.cases)])
+    yield Section("Matches and misses of solvers", [_cases(found.cases)])
     yield Section("More and more raters", [_raters(found.raters)])
     yield Section("Schools of thought", [_schools(found.schools)])
     yield Section("Alpha over noise", [_response(found.response)])

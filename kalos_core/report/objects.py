@@ -100,7 +100,7 @@ def pairs_form(
     'matrix'
     >>> many = pairs_form("Alpha", [f"r{number}" for number in range(20)], np.eye(20))
     >>> many.label, len(many.rows), many.rows[0].name
-    ('Alpha: the least 25 of 190 pairs', 25, 'r0 and r1')
+    ('Alpha: the lowest 25 of 190 pairs', 25, 'r0 and r1')
     """
     if len(names) <= MOST_COLUMNS:
         return Matrix(label, names, names, values, domain, show=show)
@@ -112,7 +112,7 @@ def pairs_form(
         Row(f"{names[first[at]]} and {names[second[at]]}", show(numbers[at]), float(numbers[at]))
         for at in order.tolist()
     ]
-    cut = f": the least {len(rows)} of {len(known):,} pairs"
+    cut = f": the lowest {len(rows)} of {len(known):,} pairs"
     return Ranked(f"{label}{cut}", ("pair", what), rows, ranked_domain(numbers, domain))
 
 

@@ -47,7 +47,10 @@ OVERLAPPING = ([0.7, 0.8], [0.6, 0.75], [0.5, 0.65], [0.1, 0.62])
         (of_ranks(*np.eye(5), systems="abcde"), f"{DEPENDS}a under 1 of 5, b under 1, c under 1 and 2 more"),
         (ranking.shared_title([]), "Nothing can be ranked"),
         (ranking.tau_title(["ann"], [[1]]), "No two references rank the same models"),
-        (ranking.tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]), "How alike ann and bob order the models: τ 0.50"),
+        (
+            ranking.tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]),
+            "Similarity of the orders of models under ann and bob: τ 0.50",
+        ),
         (of_bounds([0.5, 0.8], [0.1, 0.2]), APART),
         (of_bounds([0.5, 0.8], [0.1, 0.5]), "net and svm cannot be told apart"),
         (of_bounds([0.5, 0.8], [0.1, 0.5], [0.5, 0.5]), "No two detectors can be told apart"),
