@@ -1,7 +1,7 @@
 """Cost of clicks on a large data set, and time and memory of long work.
 
 Every data set is synthetic: images without files, boxes of a first rater at random positions, and boxes of the
-others next to them. Of the other raters' labels, one in ten is elsewhere and one in twenty has another class.
+others next to them. One in ten labels of the other raters is elsewhere, and one in twenty has another class.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def grown(small: Size, large: Size) -> Iterator[Table]:
     yield Table(
         f"CPU seconds per image: {large}", tuple(cost), "per image", f"per image of {small.samples:,}", speedup=False
     )
-    yield Table(f"most memory more than before: {large}", tuple(memory), "", f"{small.samples:,}", speedup=False)
+    yield Table(f"peak memory in addition to before: {large}", tuple(memory), "", f"{small.samples:,}", speedup=False)
     clicks = tuple(Row(name, took, less.clicks.get(name)) for name, took in more.clicks.items())
     yield Table(f"answers of the panel: {large}", clicks, "", f"{small.samples:,}", speedup=False)
 
@@ -89,7 +89,7 @@ OF_ALL = ("load", "Analyse", "report", "delete")
 
 @dataclass
 class Day:
-    """Name of each step -> its cost for this process and for the database; of each click -> its seconds."""
+    """Cost of each step by name, for this process and for the database, and seconds of each click."""
 
     steps: dict[str, list[Cost]]
     clicks: dict[str, Measured]

@@ -267,7 +267,7 @@ def of_readers(repeats: int, copies: tuple[int, ...] = COPIES) -> tuple[Table, T
             speedup=False,
             notes=(
                 "measured by Python's tracemalloc; files of two raters",
-                "bytes of a packed file are those it unpacks to, of Parquet 8 a cell, of a mask 1 a pixel",
+                "packed files count with the bytes that they unpack to; Parquet: 8 bytes per cell; masks: 1 per pixel",
             ),
         ),
     )

@@ -1,6 +1,6 @@
-"""`python -m benchmarks.reliability`: run odd calls, broken files, kills and concurrent acts, and report what held.
+"""`python -m benchmarks.reliability`: run unusual calls, damaged files, kills and concurrent actions.
 
-`--write` only renews the page from stored results; a test compares them.
+It reports how often each held. `--write` only writes the page from stored results; a test compares them.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ TROUBLES = {
     "kill": "kills",
     "full": "full disks",
     "stays-full": "disks that stay full",
-    "restart": "databases that restart",
-    "another": "acts of others in between",
-    "at-once": "decisions of four people at once",
+    "restart": "restarts of the database",
+    "another": "actions of other users",
+    "at-once": "simultaneous decisions",
 }
 """Trouble of `tests.kills` -> its name on the page."""
 
@@ -34,33 +34,35 @@ PAGE = ROOT / "docs" / "reliability.md"
 
 HEAD = """# Reliability
 
-This page reports robustness tests: what was tried, how often, and how often it held. The command
+This page reports robustness tests: their scope, the number of trials, and the number of trials that passed. The command
 `python -m benchmarks.reliability` runs the fuzzer (`tests/fuzz`) and the kill tests (`tests/kills`), and writes the
 results here. The same seed repeats the same calls.
 
-- A call holds if it returns, or raises an error of the library, within 20 s of CPU time.
-- A kill, or other trouble, holds if the raters' labels are unchanged, and nothing incomplete is left at the next use of
-  the data set.
-- Decisions hold if each is stored exactly once, and the state of each unit follows from the latest one.
-- A request of a page of another origin holds if nothing is written, deleted, renamed, loaded or decided.
+- *Unusual calls* have random and invalid arguments; *damaged files* have random changes. A trial passes if the call
+  returns, or raises an error of the library, within 20 s of CPU time.
+- *Kills* end a process in the middle of a writing action, *full disks* and *restarts* of the database interrupt it, and
+  *actions of other users* change the data set meanwhile. A trial passes if the raters' labels are unchanged, and nothing
+  incomplete is left at the next use of the data set.
+- *Simultaneous decisions* pass if each is stored exactly once, and the state of each unit follows from the latest one.
+- *Requests from other origins* are sent by a page of another web site, to every operator and panel of a running App. They
+  pass if nothing is written, deleted, renamed, loaded or decided.
 
 """
 
 TAIL = """
 *Building blocks* are internal array functions (shapes, similarities, sums of agreement) and methods of results. They
-get arguments that the library creates. For them, these errors of Python and NumPy count as held, too:
+get arguments that the library creates. For them, these errors of Python and NumPy count as passed, too:
 
 - `TypeError`, `ValueError`, `LookupError` and `AttributeError`;
 - `OverflowError` and `MemoryError`, because a caller may ask building blocks for arrays of any size.
 
-For everything else, neither `OverflowError` nor `MemoryError` counts as held. Calls that do not end never count as
-held.
+For everything else, neither `OverflowError` nor `MemoryError` counts as passed. Calls that do not end never do.
 """
 
 
 @dataclass(frozen=True)
 class Tried:
-    """Kind of test, number of trials, and number of those that held."""
+    """Kind of test, number of trials, and number of those that passed."""
 
     what: str
     of: str
@@ -90,7 +92,7 @@ def read_all(folder: Path = NOTED) -> list[Tried]:
 
 def page(noted: Iterable[Tried]) -> str:
     """Return the page of all results."""
-    lines = ["| tried | of | how often | held | repeat | date |", "|---|---|---|---|---|---|"]
+    lines = ["| test | scope | trials | passed | command | date |", "|---|---|---|---|---|---|"]
     lines += [
         f"| {one.what} | {one.of} | {one.tried:,} | {one.held:,} | `{one.repeat}` | {one.measured} |" for one in noted
     ]
@@ -100,7 +102,9 @@ def page(noted: Iterable[Tried]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.reliability", description="Run all robustness tests.")
     parser.add_argument("--write", action="store_true", help="only write the page from stored results")
-    parser.add_argument("--minutes", type=float, default=10, help="minutes of odd calls and broken files (default: 10)")
+    parser.add_argument(
+        "--minutes", type=float, default=10, help="minutes of unusual calls and damaged files (default: 10)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the first calls (default: 0)")
     parser.add_argument("--most", type=int, help="maximum number of kills per act (default: at each of its steps)")
     options = parser.parse_args()

@@ -134,7 +134,7 @@ class Table:
         sign = "≥" if self.speedup else "≤"
         lines: list[tuple[str, ...]] = [
             (
-                "what",
+                "case",
                 self.ours,
                 self.other,
                 f"{over} / {under}",

@@ -36,7 +36,7 @@ WHAT_TO_TRY = """
   - Classes: click the hardest one; the grid shows its images, worst first. The filter applies to all sections.
     Clear removes the filter.
   - Raters: one scorecard per rater; click it for typical confusions, examples, and a feedback sheet to print.
-  - Decide: open the next dispute. The tab "Raters on this sample", beside the open sample (the split icon keeps the
+  - Decide: open the next dispute. The tab "Raters on this sample", next to the open sample (the split icon keeps the
     image next to it), lists the annotations of all raters for this object, with buttons to decide.
   - Edit a label in FiftyOne's Annotate tab; then Runs: Update, and Compare shows what it changed.
   - Sidebar: tick raters on and off; filter their labels by {variation}, {unit} or similarity.

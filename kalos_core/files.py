@@ -243,7 +243,7 @@ choose another name, or pass overwrite=True
     kalos_core.errors.InputError: .: expected a file to write to, got a folder
     """
     if not os.path.isdir(path.parent):
-        raise InputError(f"{path}: expected a folder to write into, got {path.parent}, not one")
+        raise InputError(f"{path}: expected an existing folder to write into, got {path.parent}")
     if os.path.isdir(path):
         raise InputError(f"{path}: expected a file to write to, got a folder")
     try:

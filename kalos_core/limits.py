@@ -19,11 +19,11 @@ class Limit:
 LIMITS = {
     "KALOS_MOST_PIXELS": Limit(1 << 30, "pixels in an image"),
     "KALOS_MOST_UNPACKED": Limit(1 << 32, "bytes in a packed file"),
-    "KALOS_MOST_PACKING": Limit(100, "bytes unpacked from each byte of a packed file that unpacks to more than 64 MiB"),
-    "KALOS_MOST_CANDIDATES": Limit(500_000_000, "candidates, of 24 bytes each and 100 while they are matched"),
-    "KALOS_MOST_DRAWN": Limit(10**10, "images to draw, replicates times images"),
-    "KALOS_MOST_KEPT": Limit(1 << 27, "counts kept for intervals of detectors, of 8 bytes each"),
-    "KALOS_MOST_CONFUSED": Limit(1 << 26, "cells of confusion matrices, raters times classes squared"),
+    "KALOS_MOST_PACKING": Limit(100, "unpacked bytes per packed byte, for files that unpack to more than 64 MiB"),
+    "KALOS_MOST_CANDIDATES": Limit(500_000_000, "candidate pairs (24 bytes each, 100 bytes during matching)"),
+    "KALOS_MOST_DRAWN": Limit(10**10, "resampled images (replicates times images)"),
+    "KALOS_MOST_KEPT": Limit(1 << 27, "counts kept for intervals of detectors (8 bytes each)"),
+    "KALOS_MOST_CONFUSED": Limit(1 << 26, "cells of confusion matrices (raters times classes squared)"),
 }
 """Environment variable -> limit."""
 
@@ -91,8 +91,8 @@ def check_unpacked(unpacked: int, packed: int, where: str) -> None:
     >>> check_unpacked(2**26, 1_000, "labels.json.gz")
     >>> check_unpacked(2**27, 1_000, "labels.json.gz")
     Traceback (most recent call last):
-    kalos_core.errors.InputError: labels.json.gz: expected at most 100 bytes unpacked from each byte of a packed file \
-that unpacks to more than 64 MiB, got 134,218: KALOS_MOST_PACKING in the environment raises the limit
+    kalos_core.errors.InputError: labels.json.gz: expected at most 100 unpacked bytes per packed byte, for files \
+that unpack to more than 64 MiB, got 134,218: KALOS_MOST_PACKING in the environment raises the limit
     """
     check_limit("KALOS_MOST_UNPACKED", unpacked, where)
     check_packing(unpacked, packed, where)
@@ -132,8 +132,8 @@ def check_replicates(value: object, images: int = 1, name: str = "bootstrap", le
     1000
     >>> check_replicates(10**9, images=200)
     Traceback (most recent call last):
-    kalos_core.errors.InputError: bootstrap: expected at most 10,000,000,000 images to draw, replicates times images, \
-got 200,000,000,000: KALOS_MOST_DRAWN in the environment raises the limit
+    kalos_core.errors.InputError: bootstrap: expected at most 10,000,000,000 resampled images (replicates times \
+images), got 200,000,000,000: KALOS_MOST_DRAWN in the environment raises the limit
     """
     replicates = check_whole(value, name, least)
     check_limit("KALOS_MOST_DRAWN", replicates * max(images, 1), name)

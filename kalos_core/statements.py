@@ -298,7 +298,7 @@ def statements_on_pixels(classes: Mapping[str, PixelAgreement]) -> list[Statemen
     >>> from kalos_core import pixel_agreement
     >>> found = pixel_agreement([{"ann": [[0, 0, 1, 1]], "bob": [[0, 1, 1, 1]], "cid": [[1, 0, 0, 1]]}])
     >>> [said.text for said in statements_on_pixels({"marked": found})]
-    ['Two raters share 0.57 of what they mark (mean F1), on 1 image.', \
+    ['Two raters share 0.57 of their marked pixels (mean F1), on 1 image.', \
 'cid is furthest from the others: F1 0.45 with each on average.']
     """
     found = list(classes.values())
@@ -309,7 +309,9 @@ def statements_on_pixels(classes: Mapping[str, PixelAgreement]) -> list[Statemen
         return [Statement("Two raters share no marked pixel to compare.", "Masks")]
     shown = with_interval(mean, found[0].mean_f1_interval) if len(found) == 1 else alpha_text(mean)
     over = "" if len(found) == 1 else f" as the mean of {number_of(len(found), 'class')}"
-    text = f"Two raters share {shown} of what they mark (mean F1){over}, on {number_of(int(images.max()), 'image')}."
+    text = (
+        f"Two raters share {shown} of their marked pixels (mean F1){over}, on {number_of(int(images.max()), 'image')}."
+    )
     said = [Statement(text, "Masks")]
     worst = hardest(means, images)
     if worst is not None:

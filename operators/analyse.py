@@ -23,7 +23,7 @@ KEY = "first"
 class Analyse(base.Action):
     NAME, LABEL = "analyse", "Analyse raters"
     DESCRIPTION = (
-        "Inter-annotator agreement, every disagreement and error, the threshold and the ceiling of any model, in one go"
+        "Inter-annotator agreement, every disagreement and error, the threshold and the ceiling for models, at once"
     )
     ICON, RESULT = "/assets/agreement.svg", "Analysis"
 
@@ -74,7 +74,7 @@ def summary(analysis: Analysis, samples: Any) -> dict[str, Any]:
     head = f"**{findings[0]}**" if findings else ""
     rows = "\n".join(f"- {text}" for text in findings[1:])
     images = number_of(max((run.images for run in runs), default=0), "image")
-    text = f"{head}\n\n{rows}\n\nOn {images}: {made}; the panel *Raters* has all of it."
+    text = f"{head}\n\n{rows}\n\nOn {images}: {made}; the panel *Raters* shows all of it."
     return {"key": analysis.key, "runs": {run.kind: run.key for run in runs}, "text": text}
 
 

@@ -157,7 +157,7 @@ class Action(foo.Operator):
 class OfRun(Action):
     """Base class of operators that call the function of the same name on a run.
 
-    A subclass adds options and a summary. `KIND` is the kind of run, of which the newest is the default; "" accepts any
+    A subclass adds options and a summary. `KIND` is the kind of run; the newest is the default; "" accepts any
     kind, without a default.
     """
 

@@ -39,7 +39,9 @@ class ChooseThreshold(base.OfRun):
             widgets.refuse(similarity, f"The run {key!r} did not calibrate {chosen}")
             return
         entry = found[chosen]
-        forms.add_threshold_field(ctx, inputs, chosen, best, entry["threshold"], f"Least similarity. {_finding(entry)}")
+        forms.add_threshold_field(
+            ctx, inputs, chosen, best, entry["threshold"], f"Smallest similarity. {_finding(entry)}"
+        )
 
     def call(self, ctx: Context, key: str, given: dict[str, Any]) -> CalibrationRun:
         found = _calibrated(ctx, key)

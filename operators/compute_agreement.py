@@ -23,7 +23,7 @@ FURTHER = ("solver", "cost", "bootstrap", "seed", "empty")
 
 class ComputeAgreement(base.Analysis[AgreementRun]):
     NAME, LABEL = "compute_agreement", "Match raters and compute agreement"
-    DESCRIPTION = "Inter-annotator agreement: which labels mean the same object, and how far raters agree on it"
+    DESCRIPTION = "Inter-annotator agreement: which labels mean the same object, and how much raters agree on them"
     ICON, RESULT = "/assets/agreement.svg", "Agreement"
     HIDDEN: ClassVar = {"advanced": FURTHER, "boundaries": ("tolerance",)}
 

@@ -29,7 +29,9 @@ def read_channels(text: str, name: str) -> Any:
 
 class ComputePixelAgreement(mask_forms.MaskAnalysis[PixelRun]):
     NAME, LABEL = "compute_pixel_agreement", "Compute agreement about pixels"
-    DESCRIPTION = "Inter-annotator agreement of masks: how far they agree, who stands out, and each disagreement"
+    DESCRIPTION = (
+        "Inter-annotator agreement of masks: how much raters agree, which raters are outliers, and each disagreement"
+    )
     ICON, RESULT = "/assets/truth.svg", "Agreement about pixels"
     HIDDEN: ClassVar = {"images": ("channels",), "regions": OF_REGIONS, "boundaries": ("tolerance",)}
     TYPED: ClassVar = {"channels": read_channels}

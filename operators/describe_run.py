@@ -17,7 +17,7 @@ NO_STATUS = "none"
 
 class DescribeRun(base.OfRun):
     NAME, LABEL = "describe_run", "Note and status of a run"
-    DESCRIPTION = "Add a note to a run, and say whether it has been reviewed"
+    DESCRIPTION = "Add a note to a run, and mark whether it was reviewed"
     ICON, RESULT = "/assets/agreement.svg", "Noted"
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:

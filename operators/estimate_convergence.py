@@ -48,12 +48,12 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
     def _add_thresholds(self, ctx: Context, inputs: types.Object) -> None:
         description = "mAP is the mean over thresholds in steps of 0.05"
         widgets.add_number(
-            ctx, inputs, "least", STEP, 1.0, default=LEAST, label="Least threshold τ_s", description=description
+            ctx, inputs, "least", STEP, 1.0, default=LEAST, label="Lowest threshold τ_s", description=description
         )
-        prop = widgets.add_number(ctx, inputs, "greatest", STEP, 1.0, default=GREATEST, label="Greatest threshold τ_s")
+        prop = widgets.add_number(ctx, inputs, "greatest", STEP, 1.0, default=GREATEST, label="Highest threshold τ_s")
         least, greatest = ctx.params.get("least", LEAST), ctx.params.get("greatest", GREATEST)
         if widgets.is_number(least) and widgets.is_number(greatest) and greatest < least:
-            widgets.refuse(prop, f"A number of at least {least:g}, the least threshold")
+            widgets.refuse(prop, f"A number of at least {least:g}, the lowest threshold")
 
     def _add_models(self, ctx: Context, inputs: types.Object) -> None:
         self.ask(ctx, inputs, "models")
@@ -98,7 +98,7 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
             f"**{title}**\n\n{f['route']}{_subsets(f)}\n\n"
             f"{widgets.table(METRICS, rows)}\n\n{widgets.table(SIZES, sizes)}\n\n"
             + (f"{models}\n\n" if models else "")
-            + widgets.table(("", "Can the data carry this?", "Finding"), checks)
+            + widgets.table(("", "Do the data support this estimate?", "Finding"), checks)
         )
 
 

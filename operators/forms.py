@@ -174,7 +174,7 @@ def add_reference(
     offered: Sequence[str],
     usual: Sequence[str],
     label: str = "Reference rater",
-    description: str = "A gold standard to keep out of agreement",
+    description: str = "A gold standard, excluded from agreement",
 ) -> None:
     """Add a reference, if at least two raters remain without it or if one was chosen."""
     selected, reference = set(_selected(ctx, property_name, usual)), ctx.params.get("reference") or NOBODY

@@ -132,7 +132,7 @@ def _add_raters(ctx: Context, inputs: types.Object, fields: Mapping[str, str]) -
         offered = [*usual, *(field for field in fields if not stored and field not in usual)]
         known = [field for field in fields if field not in {*offered, *stored.values()}]
     forms.add_raters(ctx, inputs, name, offered, usual, partial(sources_of, family=IMAGE_LABELS))
-    texts = ("Reference (known truth)", "Each rater's accuracy to it is shown; it is kept out of everything else")
+    texts = ("Reference (ground truth)", "Measures the accuracy of each rater; excluded from everything else")
     forms.add_reference(ctx, inputs, name, [*offered, *known], usual, *texts)
     return storage
 

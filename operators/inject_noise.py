@@ -36,9 +36,7 @@ OF_MODEL = ("model", "rate", "preset", "shifts", "class_source", "embeddings", "
 
 class InjectNoise(base.Analysis[NoiseRun]):
     NAME, LABEL = "inject_noise", "Create synthetic raters"
-    DESCRIPTION = (
-        "Create raters with ground truth from a reference: they miss, add, split, merge, misname and move annotations"
-    )
+    DESCRIPTION = "Create raters with known ground truth: they add, remove and change annotations of a reference"
     ICON, RESULT = "/assets/noise.svg", "Synthetic raters"
     HIDDEN: ClassVar = {"more": (*OF_MODEL, "detections")}
     DELEGATED_FROM = 10_000  # images times raters: about a minute

@@ -110,7 +110,7 @@ def add_methods(ctx: Context, inputs: types.Object, usual: list[str], **options:
     prop = widgets.add_list(inputs, "methods", entries, default=usual, **options)
     unknown = [name for name in ctx.params.get("methods") or () if name not in TRUTH_LABELS]
     if unknown:
-        widgets.refuse(prop, f"{unknown[0]!r} is not a method to estimate a truth")
+        widgets.refuse(prop, f"{unknown[0]!r} is not a method to estimate ground truth")
     return prop
 
 

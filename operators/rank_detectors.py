@@ -30,7 +30,7 @@ MATCHING = 4
 
 class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
     NAME, LABEL = "rank_detectors", "Rank detectors under each reference"
-    DESCRIPTION = "Whether the best of several detectors depends on the labels it is measured against"
+    DESCRIPTION = "Rank several detectors, and show whether the best depends on the rater used as reference"
     ICON, RESULT = "/assets/truth.svg", "Ranking of detectors"
     HIDDEN: ClassVar = {"contours": ("tolerance", "thin"), "berkeley": ("boundaries",)}
     OVERRIDES: ClassVar = {
@@ -95,15 +95,15 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
             0.0,
             1.0,
             default=0.01,
-            label="Least fraction of positives",
+            label="Smallest fraction of positives",
             description="Precision is averaged over this range; by default, the range of what raters mark",
         )
         high = widgets.add_number(
-            ctx, inputs, "skew_high", 0.0, 1.0, default=0.2, label="Greatest fraction of positives"
+            ctx, inputs, "skew_high", 0.0, 1.0, default=0.2, label="Largest fraction of positives"
         )
         ends = ctx.params.get("skew_low", 0.01), ctx.params.get("skew_high", 0.2)
         if None not in ends and ends[1] <= ends[0]:
-            widgets.refuse(high, f"A number above {ends[0]:g}, the least fraction")
+            widgets.refuse(high, f"A number above {ends[0]:g}, the smallest fraction")
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         found = {"detectors": (), **super().settings(params)}

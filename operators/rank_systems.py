@@ -27,7 +27,7 @@ def read_tree(text: str, _: str) -> dict[str, str] | None:
 
 class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
     NAME, LABEL = "rank_systems", "Rank classifiers under each rater"
-    DESCRIPTION = "Whether the best of several classifiers depends on the labels it is measured against"
+    DESCRIPTION = "Rank several classifiers, and show whether the best depends on the rater used as reference"
     ICON, RESULT = "/assets/labels.svg", "Ranking of classifiers"
     TYPED: ClassVar = {"tree": read_tree}
 

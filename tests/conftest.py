@@ -23,7 +23,7 @@ settings.register_profile("thorough", deadline=None, max_examples=300)
 settings.load_profile("kalos")
 
 
-PEERS = "tests of ours beside"
+PEERS = "comparisons with"
 """Key of a test's record of the package that it needs."""
 
 

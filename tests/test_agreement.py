@@ -115,7 +115,7 @@ def test_nothing_drawn_by_fewer_than_two_is_undefined(asked):
     assert np.isnan([result.alpha, result.global_alpha]).all()
 
 
-def test_what_only_one_of_two_annotated_is_no_better_than_chance():
+def test_objects_of_one_of_two_raters_are_no_better_than_chance():
     # cat none: n = 2, nothing on the diagonal, D_e = 1
     assert of_image(("ann", "cat", HERE)) == 0
 
@@ -131,7 +131,7 @@ def test_nothing_drawn_with_one_common_class_is_agreement_on_absence():
     assert of_image(("bob", "dog", HERE, 2), **more) == 1
 
 
-def test_what_the_other_was_not_assigned_to_has_no_pair():
+def test_no_pair_where_the_other_rater_was_not_assigned():
     limits = {"bob": ["dog"]}
     result = agreement(table(("ann", "cat", HERE), categories=["cat", "dog"], assigned_categories=limits), bootstrap=0)
     assert result.units.values.tolist() == [[0, NOT_ASSIGNED]]
@@ -321,7 +321,7 @@ ONE = table(("ann", "cat", HERE))
         ),
     ],
 )
-def test_what_cannot_be_compared_is_refused(call, message):
+def test_incomparable_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
 

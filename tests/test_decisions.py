@@ -57,7 +57,7 @@ def found_in(result):
 AGREED = ("cat", [0, 10, 9], "agreed", (1, 2, 3))
 
 
-def test_without_a_decision_what_most_have():
+def test_without_a_decision_the_majority_counts():
     found = found_in(resolve(scene()))
     assert AGREED in found
     assert ("dog", [100, 10, 9], "undecided", (4, 5, 6)) in found
@@ -105,7 +105,7 @@ def test_a_whole_and_its_parts(decision, expected):
     assert sorted(found, key=lambda row: row[3]) == [(name, box, decision, ids) for name, box, ids in expected]
 
 
-def test_what_nobody_has_decided_can_be_dropped():
+def test_undecided_units_can_be_dropped():
     """Only units with agreement and decided ones are left."""
     told = [Decision((4, 5, 6), "take", "bob", who="eva")]
     found = resolve(scene(), told, "drop")
@@ -171,7 +171,7 @@ def test_who_has_drawn_the_parts_of_one_object():
         (("whole", (4, 5, 6), None), "decision: expected labels with one by a rater and several by another"),
     ],
 )
-def test_what_cannot_be_decided(decision, message):
+def test_impossible_decisions(decision, message):
     name, labels, rater = decision
     with pytest.raises(InputError, match=message):
         resolve(scene(), [Decision(labels, name, rater)])

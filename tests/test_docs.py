@@ -96,7 +96,7 @@ def run(cell, names):
 
 @extended
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name_of)
-def test_cells_of_notebooks_print_what_is_shown(path, monkeypatch):
+def test_cells_of_notebooks_print_the_shown_output(path, monkeypatch):
     monkeypatch.chdir(path.parent)
     names = {}
     for number, cell in enumerate(cells_of(path), 1):

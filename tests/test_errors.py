@@ -59,6 +59,6 @@ def test_whole_numbers_pass_and_others_are_named():
             check_whole(value, "bootstrap")
 
 
-def test_what_is_no_number_has_no_value():
+def test_values_that_are_no_number_are_none():
     assert [as_number(value) for value in ("1", None, True, [1], 1j)] == [None] * 5
     assert as_number(np.float32(1.5)) == 1.5

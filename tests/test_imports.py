@@ -223,7 +223,7 @@ def test_no_module_hides_behind_a_name_of_its_package() -> None:
     ] == []
 
 
-def test_the_library_comes_without_what_is_heavy() -> None:
+def test_the_library_imports_no_heavy_packages() -> None:
     code = "import kalos_core, sys; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, check=True, cwd=ROOT)
     loaded = ran.stdout.decode().split()

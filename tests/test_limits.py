@@ -37,7 +37,7 @@ def test_a_small_file_does_not_unpack_to_more_than_memory_should_take(tmp_path, 
     monkeypatch.setattr("kalos_core.limits.SMALL", 1_000)
     file = tmp_path / "labels.json.gz"
     file.write_bytes(gzip.compress(b"[" + b" " * 1_000_000 + b"]"))
-    match = r"labels.json.gz: expected at most 100 bytes unpacked from each byte .* KALOS_MOST_PACKING in the env"
+    match = r"labels.json.gz: expected at most 100 unpacked bytes per packed byte.* KALOS_MOST_PACKING in the env"
     with pytest.raises(InputError, match=match):
         read_labels(file)
     with pytest.raises(InputError, match=match):
@@ -71,7 +71,7 @@ def test_more_replicates_than_anybody_could_wait_for_are_refused_at_once():
         lambda: k.compare_teams(LABELS, {"one": ["a", "b"], "two": ["c", "d"]}, bootstrap=TOO_MANY),
         lambda: k.sparse_agreement([[2, 0], [1, 1]], bootstrap=TOO_MANY),
     ):
-        with pytest.raises(InputError, match=r"at most 10,000,000,000 images to draw, .* KALOS_MOST_DRAWN in the"):
+        with pytest.raises(InputError, match=r"at most 10,000,000,000 resampled images .* KALOS_MOST_DRAWN in the"):
             call()
 
 
@@ -120,7 +120,7 @@ def test_a_broken_image_is_named(tmp_path):
             np.asarray(opened)
 
 
-def test_what_is_packed_is_unpacked_up_to_the_limit(tmp_path, monkeypatch):
+def test_packed_files_are_unpacked_up_to_the_limit(tmp_path, monkeypatch):
     path = tmp_path / "labels.json.gz"
     path.write_bytes(gzip.compress(b" " * 1_000_000))
     monkeypatch.setenv("KALOS_MOST_UNPACKED", "1000000")
@@ -156,7 +156,7 @@ def test_a_pipe_is_refused_by_every_reader(tmp_path, reader):
 
 def test_a_file_that_cannot_be_written_is_refused_and_leaves_nothing(tmp_path):
     for name in ("x" * 300 + ".json", "a\0b", "a\ud800b", "", "none/labels.json"):
-        with pytest.raises(InputError, match=r"expected a (file to write to|folder to write into), got"):
+        with pytest.raises(InputError, match=r"expected (a file to write to|an existing folder to write into), got"):
             write_whole(tmp_path / name, "{}")
     assert list(tmp_path.iterdir()) == []
 

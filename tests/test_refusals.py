@@ -41,7 +41,7 @@ def ranking():
         (lambda: ranking().result(skew=5), "skew: expected the ends of a range, got 5"),
     ],
 )
-def test_a_wrong_type_is_named_with_what_was_expected(call, message):
+def test_a_wrong_type_is_named_with_the_expected_type(call, message):
     with pytest.raises(InputError, match=message):
         call()
 
@@ -51,7 +51,7 @@ def test_a_line_of_lists_and_without_a_source():
 
 
 def test_a_gap_in_the_truth_is_left_out_and_counted():
-    with pytest.warns(KalosWarning, match=r"reference: 1 of 2 items have no label \(None\), and are left out"):
+    with pytest.warns(KalosWarning, match=r"reference: 1 of 2 items have no label \(None\) and are excluded"):
         found = rater_accuracy(LABELS, reference={1: "x", 2: None})
     assert found.to_reference.tolist() == [1, 1]
 
@@ -73,7 +73,9 @@ def test_raters_who_are_local_to_an_image_are_no_truths_of_models():
         name: (Annotations.from_rows([{**BOX, "rater": name, "box": [0, 0, 10, height]}], images=[1, 2, 3]), [0.9])
         for name, height in (("net", 10), ("svm", 6))
     }
-    with pytest.raises(InputError, match="consensus: expected at least one, as raters local to an image are no truths"):
+    with pytest.raises(
+        InputError, match="consensus: expected at least one, as raters that are local to an image cannot be references"
+    ):
         rank_models(models, local)
     truth = {"majority": ANNOTATIONS.select(raters=["ann"])}
     found, named = rank_models(models, local, truth), rank_models(models, ANNOTATIONS, truth)
@@ -86,7 +88,7 @@ FIRST = {"agreement", "agreement_a", "agreement_b", "annotations", "found", "sou
 """Arguments that are created from a file."""
 
 
-def test_a_path_in_place_of_what_it_holds_is_answered_with_the_reader():
+def test_a_path_instead_of_its_content_names_the_reader():
     """For every public function that takes annotations, labels, masks, or a result of them, except `write_shards`,
     which takes a path, too."""
     functions = [value for name, value in vars(kalos_core).items() if isfunction(value) and name[0] != "_"]

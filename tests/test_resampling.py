@@ -133,7 +133,7 @@ def test_of_a_table_no_more_than_chance_is_clear():
     assert 0 < found.sum() < (np.abs(difference) > half).sum()  # some intervals without 0 are due to chance
 
 
-def test_what_a_study_can_find_by_hand():
+def test_detectable_differences_by_hand():
     # of 21 images .2086 wide to either side is t(.025, 20) = 2.0860 of .1; found in four of five: .8600 more, .2946;
     # of 84 images half as far, by t(83) = 1.9890 and .8466
     ends, images = np.array([[-0.2086, 0.2086], [np.nan, np.nan]]), np.array([21, 21])

@@ -67,7 +67,7 @@ def test_a_class_on_few_images_is_not_called_the_hardest() -> None:
     assert not any("Hardest" in text for text in said)
 
 
-def test_nothing_is_said_of_what_is_undefined() -> None:
+def test_undefined_results_have_no_sentence() -> None:
     assert statements(ceiling=float("nan")) == []
     rows = [{"image": 1, "rater": rater, "category": "cat", "box": [0, 0, 9, 9]} for rater in ("ann", "bob")]
     alone = Annotations.from_rows(rows[:1], raters=["ann", "bob"], assigned={1: ["ann"]})

@@ -74,7 +74,7 @@ def in_markdown(text: str) -> Read:
         ("\ud83d", "\ufffd", "\ufffd"),
     ],
 )
-def test_what_is_written_for_a_text(text: str, as_shown: str, as_plain: str) -> None:
+def test_display_of_text(text: str, as_shown: str, as_plain: str) -> None:
     assert shown(text) == as_shown
     assert plain(text) == as_plain
     assert names_shown([text]) == [as_shown]
@@ -112,7 +112,7 @@ def test_html_shows_the_text(text: str) -> None:
 
 
 @given(hostile)
-def test_markdown_shows_the_text_wherever_it_stands(text: str) -> None:
+def test_markdown_shows_the_text_in_every_position(text: str) -> None:
     expected = plain(unshown(text), None)
     for before, after, tags in (("", "", {"p"}), ("word ", " word", {"p"}), ("**", ":** x", {"p", "strong"})):
         read = in_markdown(f"{before}{shown(text, None)}{after}")
@@ -143,7 +143,7 @@ def test_a_source_in_markdown_shows_the_text(text: str) -> None:
 
 
 @given(hostile)
-def test_what_is_shown_already_stays(text: str) -> None:
+def test_shown_text_is_not_escaped_again(text: str) -> None:
     assert shown(shown(text, None), None) == shown(text, None)
     assert plain(plain(text)) == plain(text)
     assert len(unshown(shown(text))) <= 60

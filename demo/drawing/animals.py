@@ -32,7 +32,7 @@ def _one(colours: tuple[Colour, ...], rng: np.random.Generator) -> Colour:
 
 
 def person(rng: np.random.Generator) -> Sprite:
-    """A person who stands, walks or waves, in trousers or in a dress."""
+    """Draw a person who stands, walks or waves, in trousers or in a dress."""
     skin, hair, top, legs = (_one(colours, rng) for colours in (SKIN, HAIR, TOPS, LEGS))
     step = rng.choice([0.1, 0.24, 0.3])
     arm = rng.choice([0, 1, 2])
@@ -75,7 +75,7 @@ def person(rng: np.random.Generator) -> Sprite:
 
 
 def dog(rng: np.random.Generator) -> Sprite:
-    """A dog; the pale woolly one could be taken for a sheep."""
+    """Draw a dog; the pale woolly one resembles a sheep."""
     coats = ("#8a5a36", "#3b3634", "#c98d4e", "#e9dfcc")
     woolly = rng.random() < 0.3
     coat = WOOL if woolly else colour_of(coats[rng.integers(len(coats))])
@@ -138,7 +138,7 @@ def dog(rng: np.random.Generator) -> Sprite:
 
 
 def sheep(rng: np.random.Generator) -> Sprite:
-    """A sheep: a woolly cloud on dark legs, the face dark or pale."""
+    """Draw a sheep: a woolly cloud on dark legs, the face dark or pale."""
     wool = mix(WOOL, colour_of("#d8c9ae"), float(rng.uniform(0, 0.5)))
     face = INK if rng.random() < 0.6 else colour_of("#d9c4a5")
     shade = dark(wool, 0.12)
@@ -169,7 +169,7 @@ def sheep(rng: np.random.Generator) -> Sprite:
 
 
 def cow(rng: np.random.Generator) -> Sprite:
-    """A cow with patches, horns and an udder."""
+    """Draw a cow with patches, horns and an udder."""
     hides = (("#f4f0e6", "#3a3537"), ("#f4ead8", "#8a4f2d"), ("#a9673a", "#8a4f2d"))
     hide, patch = (colour_of(code) for code in hides[rng.integers(len(hides))])
     pink, horn = colour_of("#e9b3a6"), colour_of("#e8dcc0")
@@ -219,7 +219,7 @@ def cow(rng: np.random.Generator) -> Sprite:
 
 
 def chicken(rng: np.random.Generator) -> Sprite:
-    """A hen, white, brown or speckled dark."""
+    """Draw a hen, white, brown or speckled dark."""
     coats = ("#f6efe0", "#b96b3c", "#e0a25a", "#55505a")
     coat = colour_of(coats[rng.integers(len(coats))])
     red = colour_of("#d1373f")
@@ -250,7 +250,7 @@ def chicken(rng: np.random.Generator) -> Sprite:
 
 
 def gull(rng: np.random.Generator) -> Sprite:
-    """A gull on the wing, its wings up or level."""
+    """Draw a gull on the wing, its wings up or level."""
     white, grey = colour_of("#fbfaf5"), colour_of("#9aa7b5")
     lift = float(rng.choice([0.12, 0.3, 0.45]))
     far = blob(

@@ -23,7 +23,7 @@ EARTH = colour_of("#d8b98a")
 
 
 def street(canvas: Canvas, mood: Mood, horizon: float, rng: Rng) -> None:
-    """A row of houses, a pavement, a road with two lanes, and the near pavement."""
+    """Draw a row of houses, a pavement, a road with two lanes, and the near pavement."""
     _sky(canvas, mood, horizon, rng)
     _skyline(canvas, mood, horizon, rng)
     _houses(canvas, mood, horizon, rng)
@@ -50,7 +50,7 @@ def street(canvas: Canvas, mood: Mood, horizon: float, rng: Rng) -> None:
 
 
 def park(canvas: Canvas, mood: Mood, horizon: float, rng: Rng) -> None:
-    """A meadow with a winding path, flowers and sometimes a pond, hills behind."""
+    """Draw a meadow with a winding path, flowers and sometimes a pond, hills behind."""
     _sky(canvas, mood, horizon, rng)
     grass = GRASS[rng.integers(len(GRASS))]
     _hills(canvas, horizon, mix(dark(grass, 0.1), mood.low, 0.45), 0.3, rng)
@@ -129,7 +129,7 @@ def _cloud(canvas: Canvas, x: float, y: float, scale: float, colour: Colour) -> 
 
 
 def _hills(canvas: Canvas, horizon: float, colour: Colour, height: float, rng: Rng) -> None:
-    """A rolling line up to `height` (share of the horizon's y) above the horizon."""
+    """Return a rolling line up to `height` (share of the horizon's y) above the horizon."""
     x = np.linspace(0, canvas.width, 60)
     waves = sum(np.sin(x / canvas.width * 2 * np.pi * pace + rng.uniform(0, 6.3)) / pace for pace in (0.8, 1.7, 3.1))
     y = horizon - height * horizon * (0.55 + 0.25 * np.asarray(waves))
@@ -158,7 +158,7 @@ def _houses(canvas: Canvas, mood: Mood, horizon: float, rng: Rng) -> None:
 
 
 def _house(canvas: Canvas, front: tuple[float, float, float, float], wall: Colour, lit: float, rng: Rng) -> None:
-    """A house front with a roof, rows of windows and a door.
+    """Draw a house front with a roof, rows of windows and a door.
 
     front : left, foot, width and height, pixels
     lit : share of the windows in which a lamp is on

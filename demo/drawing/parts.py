@@ -47,17 +47,17 @@ def mix(first: Colour, second: Colour, share: float) -> Colour:
 
 
 def dark(colour: Colour, share: float = 0.22) -> Colour:
-    """A shaded `colour`."""
+    """Return a shaded `colour`."""
     return mix(colour, NIGHT, share)
 
 
 def light(colour: Colour, share: float = 0.3) -> Colour:
-    """A lit `colour`."""
+    """Return a lit `colour`."""
     return mix(colour, WHITE, share)
 
 
 def polygon(points: Sequence[tuple[float, float]], colour: Colour | None, radius: float = 0) -> Part:
-    """A polygon with its convex corners rounded by `radius`, in the unit of the points."""
+    """Return a polygon with its convex corners rounded by `radius`, in the unit of the points."""
     if radius <= 0:
         return Part(np.asarray(points, dtype=float), colour)
     shape = shapely.Polygon(points).buffer(-radius).buffer(radius, quad_segs=4)
@@ -65,18 +65,18 @@ def polygon(points: Sequence[tuple[float, float]], colour: Colour | None, radius
 
 
 def box(left: float, low: float, right: float, high: float, colour: Colour, radius: float = 0) -> Part:
-    """An upright rectangle with corners rounded by `radius`."""
+    """Return an upright rectangle with corners rounded by `radius`."""
     return polygon([(left, low), (left, high), (right, high), (right, low)], colour, radius)
 
 
 def oval(x: float, y: float, wide: float, high: float, colour: Colour | None) -> Part:
-    """An ellipse around (x, y) with half axes `wide` and `high`."""
+    """Return an ellipse around (x, y) with half axes `wide` and `high`."""
     turn = np.linspace(0, 2 * np.pi, 28, endpoint=False)
     return Part(np.column_stack([x + wide * np.cos(turn), y + high * np.sin(turn)]), colour)
 
 
 def blob(points: Sequence[tuple[float, float]], colour: Colour) -> Part:
-    """A closed curve that follows the corners `points` (Chaikin's corner cutting, twice)."""
+    """Return a closed curve that follows the corners `points` (Chaikin's corner cutting, twice)."""
     curve = np.asarray(points, dtype=float)
     for _ in range(2):
         after = np.roll(curve, -1, axis=0)
@@ -86,12 +86,12 @@ def blob(points: Sequence[tuple[float, float]], colour: Colour) -> Part:
 
 
 def stroke(points: Sequence[tuple[float, float]], width: float, colour: Colour) -> Part:
-    """A line through `points` of the given width, with round ends."""
+    """Return a line through `points` of the given width, with round ends."""
     return Part(_ring(shapely.LineString(points).buffer(width / 2, quad_segs=4)), colour)
 
 
 def hoop(x: float, y: float, radius: float, width: float, colour: Colour) -> tuple[Part, Part]:
-    """A ring as painted, and the full disc that its outline encloses."""
+    """Return a ring as painted, and the full disc that its outline encloses."""
     disc = oval(x, y, radius, radius, None)
     centre = np.array([x, y])
     inner = centre + (disc.points - centre) * (1 - width / radius)

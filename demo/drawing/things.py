@@ -28,7 +28,7 @@ WHITE = colour_of("#fbfaf5")
 
 
 def tree(rng: np.random.Generator) -> Sprite:
-    """A leafy tree or a fir."""
+    """Draw a leafy tree or a fir."""
     if rng.random() < 0.4:
         return _fir(rng)
     leaf = LEAVES[rng.integers(len(LEAVES))]
@@ -56,7 +56,7 @@ def _fir(rng: np.random.Generator) -> Sprite:
 
 
 def bench(rng: np.random.Generator) -> Sprite:
-    """A park bench of wooden slats, seen from the front."""
+    """Draw a park bench of wooden slats, seen from the front."""
     wood = dark(colour_of("#b5794a"), float(rng.uniform(0, 0.3)))
     steel = colour_of("#4d5562")
     return (
@@ -68,7 +68,7 @@ def bench(rng: np.random.Generator) -> Sprite:
 
 
 def kite(rng: np.random.Generator) -> Sprite:
-    """A kite in two colours with a tail."""
+    """Draw a kite in two colours with a tail."""
     first, second = (BRIGHT[i] for i in rng.choice(len(BRIGHT), 2, replace=False))
     tail = [(0, 0.0), (0.14, -0.25), (-0.08, -0.5), (0.1, -0.78)]
     left, right = [(0, 1.2), (-0.45, 0.72), (0, 0)], [(0, 1.2), (0.45, 0.72), (0, 0)]
@@ -83,7 +83,7 @@ def kite(rng: np.random.Generator) -> Sprite:
 
 
 def ball(rng: np.random.Generator) -> Sprite:
-    """A beach ball with coloured panels."""
+    """Draw a beach ball with coloured panels."""
     first, second = (BRIGHT[i] for i in rng.choice(len(BRIGHT), 2, replace=False))
     disc = oval(0, 0.32, 0.32, 0.32, WHITE)
     return (
@@ -95,7 +95,7 @@ def ball(rng: np.random.Generator) -> Sprite:
 
 
 def traffic_light(rng: np.random.Generator) -> Sprite:
-    """A traffic light on its pole, one lamp lit."""
+    """Draw a traffic light on its pole, one lamp lit."""
     lamps = [colour_of(c) for c in ("#3ecf8e", "#ffc845", "#ff5a4f")]
     lit = int(rng.integers(3))
     shade = colour_of("#4b5060")
@@ -108,7 +108,7 @@ def traffic_light(rng: np.random.Generator) -> Sprite:
 
 
 def sailing_boat(rng: np.random.Generator) -> Sprite:
-    """A sailing boat; with its sails furled it could be taken for a motor boat."""
+    """Draw a sailing boat; with furled sails it resembles a motor boat."""
     hull = HULLS[rng.integers(len(HULLS))]
     sail = SAILS[rng.integers(len(SAILS))]
     body = (
@@ -133,7 +133,7 @@ def sailing_boat(rng: np.random.Generator) -> Sprite:
 
 
 def motor_boat(rng: np.random.Generator) -> Sprite:
-    """A motor boat with a cabin; the one with a mast could be taken for a sailing boat."""
+    """Draw a motor boat with a cabin; the one with a mast resembles a sailing boat."""
     hull = HULLS[rng.integers(len(HULLS))]
     mast = (stroke([(-0.6, 1.4), (-0.6, 2.9)], 0.1, WOOD),) if rng.random() < 0.4 else ()
     cabin = [(-1.4, 0.7), (-1.4, 1.75), (0.3, 1.75), (0.95, 0.7)]
@@ -150,7 +150,7 @@ def motor_boat(rng: np.random.Generator) -> Sprite:
 
 
 def buoy(rng: np.random.Generator) -> Sprite:
-    """A striped buoy, red or green, with a lamp."""
+    """Draw a striped buoy, red or green, with a lamp."""
     paint = colour_of(("#d1373f", "#2f9e6e")[rng.integers(2)])
     return (
         stroke([(0, 0.9), (0, 1.45)], 0.09, INK),
@@ -162,7 +162,7 @@ def buoy(rng: np.random.Generator) -> Sprite:
 
 
 def lighthouse(rng: np.random.Generator) -> Sprite:
-    """A lighthouse with red or blue stripes on its rock."""
+    """Draw a lighthouse with red or blue stripes on its rock."""
     paint = colour_of(("#d1495b", "#3a6ea5")[rng.integers(2)])
     rock = colour_of("#6f7682")
     stripes = [

@@ -61,7 +61,7 @@ def _lamps(back: float, front: float, y: float) -> Sprite:
 
 
 def car(rng: np.random.Generator) -> Sprite:
-    """A car: a saloon, or an estate that could be taken for a van."""
+    """Draw a car: a saloon, or an estate that resembles a van."""
     paint = _paint(rng)
     estate = rng.random() < 0.4
     rear_foot, rear_top = (-2.0, -1.75) if estate else (-1.55, -1.05)
@@ -95,7 +95,7 @@ def car(rng: np.random.Generator) -> Sprite:
 
 
 def van(rng: np.random.Generator) -> Sprite:
-    """A van: a tall one for parcels, or a low one with windows that could be taken for a car."""
+    """Draw a van: a tall one for parcels, or a low one with windows that resembles a car."""
     paint = _paint(rng)
     low = rng.random() < 0.45
     high = 1.72 if low else 2.15
@@ -124,7 +124,7 @@ def van(rng: np.random.Generator) -> Sprite:
 
 
 def bus(rng: np.random.Generator) -> Sprite:
-    """A town bus with a row of windows and a stripe."""
+    """Draw a town bus with a row of windows and a stripe."""
     paint = _paint(rng)
     panes = [box(x, 1.5, x + 0.82, 2.5, GLASS, 0.06) for x in np.arange(-3.2, 1.6, 0.96)]
     door = [
@@ -147,7 +147,7 @@ def bus(rng: np.random.Generator) -> Sprite:
 
 
 def truck(rng: np.random.Generator) -> Sprite:
-    """A truck: a cab before a box that may carry a stripe."""
+    """Draw a truck: a cab before a box that may carry a stripe."""
     paint, cargo = _paint(rng), light(_paint(rng), 0.45)
     cab = [(1.25, 0.4), (1.25, 2.35), (2.35, 2.35), (2.85, 1.4), (2.95, 0.4)]
     return (
@@ -167,7 +167,7 @@ def truck(rng: np.random.Generator) -> Sprite:
 
 
 def bicycle(rng: np.random.Generator) -> Sprite:
-    """A bicycle from the side; its outline encloses the wheels."""
+    """Draw a bicycle from the side; its outline encloses the wheels."""
     paint = _paint(rng)
     paint = dark(paint, 0.2) if min(paint) > 190 else paint
     seat, head, crank = (-0.22, 0.98), (0.42, 1.0), (-0.08, 0.42)
@@ -197,7 +197,7 @@ def bicycle(rng: np.random.Generator) -> Sprite:
 
 
 def tractor(rng: np.random.Generator) -> Sprite:
-    """A tractor with a big rear wheel, a cabin and an exhaust pipe."""
+    """Draw a tractor with a big rear wheel, a cabin and an exhaust pipe."""
     paint = PAINTS[rng.choice([0, 1, 2, 3, 7])]
     rim = colour_of("#f2c14e") if paint != PAINTS[1] else PAINTS[4]
     cabin = [(-1.2, 1.2), (-1.05, 2.45), (0.05, 2.45), (0.3, 1.2)]

@@ -154,7 +154,7 @@ def check_records(table: RawTable, source: Source) -> tuple[dict[str, Any], list
         columns = {name: values[kept] for name, values in columns.items()}
         shapes = {kind: column.take(kept) for kind, column in shapes.items()}
         attributes = {name: values[kept] for name, values in attributes.items()}
-        messages.append(f"{broken.text()}\nThey are left out.")
+        messages.append(f"{broken.text()}\nThey are skipped.")
     source.account.read = len(columns["id"])
     if (said := source.account.warning(source.name)) is not None:
         messages.append(said)

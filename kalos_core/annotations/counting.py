@@ -36,8 +36,8 @@ def overview(annotations: Annotations | Sharded[Annotations]) -> pd.DataFrame:
         ``annotated_categories``    classes that occur
         ``raters``                  raters in the vocabulary
         ``raters_per_image``        mean number of raters assigned to an image; NaN without images
-        ``least_raters``            least number of raters of an image
-        ``most_raters``             greatest number of raters of an image
+        ``least_raters``            minimum number of raters of an image
+        ``most_raters``             maximum number of raters of an image
         ``comparable_images``       images with two raters assigned to a common class, where agreement is defined
         ``empty_images``            images that no rater annotated
         ``annotations_per_image``   mean over images; NaN without images

@@ -80,7 +80,7 @@ def threshold_advice(calibration: Calibration, similarity: str, threshold: float
     >>> near, far = np.linspace(0.1, 0.3, 20), np.linspace(0.7, 1.0, 20)
     >>> one = Separation("box_iou", "all", near, far, 0.8, 0.3, 0.6, "", tau_interval=np.array([0.5, 0.7]))
     >>> print(threshold_advice(Calibration([one]), "box_iou", 0.4).text)
-    Of the similarities that were calibrated box_iou is the only one. The threshold in use, 0.40, fits.
+    box_iou is the only similarity that was calibrated. The threshold in use, 0.40, fits.
     """
     own = calibration[similarity]
     others = [found for found in calibration if found.name != similarity and found.trusted]
@@ -124,17 +124,17 @@ def _of_similarities(
     own: Separation, shown: tuple[Separation, float, NDArray[np.float64]] | None, is_better: bool
 ) -> str:
     if shown is None:
-        return f"Of the similarities that were calibrated {own.name} is the only one."
+        return f"{own.name} is the only similarity that was calibrated."
     other, difference, ends = shown
     if difference <= 0:
-        numbers = f"{alpha_text(own.ks, 3)}, before {other.name} with {alpha_text(other.ks, 3)}"
+        numbers = f"{alpha_text(own.ks, 3)}, ahead of {other.name} with {alpha_text(other.ks, 3)}"
         return f"{own.name}, which is in use, has the largest KS of the similarities that were calibrated: {numbers}."
     by = f"KS {alpha_text(other.ks, 3)} against {alpha_text(own.ks, 3)}"
     if not has_interval(ends):
-        return f"Without an interval it is unknown whether {other.name} tells objects apart better: {by}."
+        return f"Without an interval it is unknown whether {other.name} separates matches from chance better: {by}."
     by += f", a difference of {alpha_text(difference, 3)} {interval_text(ends, 3)}"
-    verb = "tells" if is_better else "does not tell"
-    return f"{other.name} {verb} objects apart significantly better than {own.name}, which is in use: {by}."
+    verb = "separates" if is_better else "does not separate"
+    return f"{other.name} {verb} matches from chance significantly better than {own.name}, which is in use: {by}."
 
 
 def _of_threshold(own: Separation, threshold: float, fits: bool) -> str:
@@ -144,15 +144,18 @@ def _of_threshold(own: Separation, threshold: float, fits: bool) -> str:
     if fits:
         return f"The threshold in use, {used}, fits{_how(own)}."
     return (
-        f"The threshold in use, {used}, does not fit: {alpha_text(own.threshold)} tells objects apart best{_how(own)}."
+        f"The threshold in use, {used}, does not fit: {alpha_text(own.threshold)} best separates matches from chance"
+        f"{_how(own)}."
     )
 
 
 def _short(own: Separation, threshold: float, fits: bool, better: str | None) -> str:
     if not fits:
         best = alpha_text(own.threshold)
-        return f"The threshold {alpha_text(threshold)} does not fit: {best} tells objects apart best{_how(own)}."
-    return f"{better} tells objects apart better." if better else f"The threshold in use fits{_how(own)}."
+        return (
+            f"The threshold {alpha_text(threshold)} does not fit: {best} best separates matches from chance{_how(own)}."
+        )
+    return f"{better} separates matches from chance better." if better else f"The threshold in use fits{_how(own)}."
 
 
 def _how(own: Separation) -> str:

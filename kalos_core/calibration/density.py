@@ -152,7 +152,7 @@ def densities(sample: Sample, times: NDArray[np.float64]) -> NDArray[np.float64]
     Returns
     -------
     (B, 1000) float64
-        NaN if there are fewer than 2 values, or no two different ones.
+        NaN if there are fewer than 2 values, or if all are equal.
 
     Examples
     --------

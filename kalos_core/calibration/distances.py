@@ -154,7 +154,7 @@ def draw_for_raters(
     eligible = images_by_name[count[images_by_name] > 0]
     if len(eligible) < 2:
         raise InputError(
-            "annotations: expected at least two images with raters assigned, as calibration learns what chance is from "
+            "annotations: expected at least two images with raters assigned, because calibration estimates chance from "
             f"raters of different images, got {len(eligible)}"
         )
     rng = np.random.default_rng(seed)

@@ -24,10 +24,10 @@ LEAST_KS = 0.5
 """KS below which the two distributions are not separated; the least in the paper is .524 (Table 5)."""
 
 WIDEST_INTERVAL = 0.2
-"""Greatest width of a conclusive interval of tau*; the widest in the paper is .12 (Table 5)."""
+"""Maximum width of a conclusive interval of tau*; the widest in the paper is .12 (Table 5)."""
 
 LEAST_DISTANCES = 20
-"""Least number of observed distances for a trusted tau*."""
+"""Minimum number of observed distances for a trusted tau*."""
 
 ENDS = (0.005, 0.95)
 """Limits of tau* outside which it is at an end of its scale: five grid steps, and an overlap of at least .05."""
@@ -112,7 +112,7 @@ class Separation(Result):
 
     @property
     def threshold(self) -> float:
-        """Least similarity at which annotations may correspond, τ*_s = 1 - τ*."""
+        """Smallest similarity at which annotations may correspond, τ*_s = 1 - τ*."""
         return 1 - self.tau
 
     @property

@@ -101,9 +101,9 @@ def refuse_labels(counts: NDArray[Any]) -> None:
     >>> refuse_labels(np.array([[3, 0], [2, 1], [0, 1]]))
     >>> refuse_labels(np.array([[0, 0, 0], [4, 4, 4], [1, 1, 1], [2, 2, 2], [3, 3, 1]] * 4))
     Traceback (most recent call last):
-    kalos_core.errors.InputError: counts: expected counts of labels, items x categories, got what looks like labels, \
-items x raters: rows sum to 0 to 12, and alpha is 0.83 if these are labels, -0.15 if they are counts; labels, items x \
-raters, go to nominal_alpha(labels), and into counts by label_counts(labels), such as \
+    kalos_core.errors.InputError: counts: expected counts of labels, items x categories, got values that look like \
+labels, items x raters: rows sum to 0 to 12, and alpha is 0.83 if these are labels, -0.15 if they are counts; pass \
+labels, items x raters, to nominal_alpha(labels), or convert them with label_counts(labels), as in \
 fleiss_kappa(label_counts(labels)). If they are counts, pass scipy.sparse.csr_array(counts)
     """
     items, columns = counts.shape
@@ -121,8 +121,8 @@ fleiss_kappa(label_counts(labels)). If they are counts, pass scipy.sparse.csr_ar
     as_counts = alpha_of_tally(tally_unseen(rows), "nominal", np.arange(rows.shape[1], dtype=np.float64))
     if _is_telling(as_labels, as_counts):
         raise InputError(
-            "counts: expected counts of labels, items x categories, got what looks like labels, items x raters: rows "
-            f"sum to {sums.min():g} to {sums.max():g}, and alpha is {as_labels:.2f} if these are labels, "
+            "counts: expected counts of labels, items x categories, got values that look like labels, items x raters: "
+            f"rows sum to {sums.min():g} to {sums.max():g}, and alpha is {as_labels:.2f} if these are labels, "
             f"{as_counts:.2f} if they are counts; {HINT}. If they are counts, pass scipy.sparse.csr_array(counts)"
         )
 

@@ -27,7 +27,7 @@ WORTH_THREADS = 10_000_000
 """Dense counts with at least this many cells are searched in several threads."""
 
 HINT = (
-    "labels, items x raters, go to nominal_alpha(labels), and into counts by label_counts(labels), such as "
+    "pass labels, items x raters, to nominal_alpha(labels), or convert them with label_counts(labels), as in "
     "fleiss_kappa(label_counts(labels))"
 )
 """Hint on how to pass labels."""

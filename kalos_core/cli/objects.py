@@ -248,7 +248,7 @@ def _compare(given: Given) -> Answer:
     checks = [option for option in FAIL_IF_WORSE if given.get(option.name)]
     if checks and given.get("bootstrap") == 0:
         flags = listed(option.flag for option in checks)
-        raise InputError(f"{flags}: expected intervals, which --bootstrap 0 leaves out; give 1000, or leave it out")
+        raise InputError(f"{flags}: expected intervals, got --bootstrap 0; pass --bootstrap 1000, or omit the option")
     old, new = (agreement_of(given, given[name]) for name in ("old", "new"))
     found = compare(old, new, **given.of(compare))
     results: dict[str, Any] = {

@@ -172,11 +172,11 @@ def check_new_file(path: Path) -> None:
     --------
     >>> check_new_file(Path("none/found.json"))
     Traceback (most recent call last):
-    kalos_core.errors.InputError: none/found.json: expected a file in a folder that is there, got none
+    kalos_core.errors.InputError: none/found.json: expected a file in an existing folder, got none
     """
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise InputError(
-            f"{path}: expected a file in a folder that is there, got {'a folder' if path.is_dir() else 'none'}"
+            f"{path}: expected a file in an existing folder, got {'a folder' if path.is_dir() else 'none'}"
         )
 
 

@@ -17,7 +17,7 @@ WIDTH = 1.5
 """Width of the smoothed delta function in pixels: how far from the boundary forces act."""
 
 STEP = 0.5
-"""Greatest movement of the boundary in one iteration, in pixels."""
+"""Maximum movement of the boundary in one iteration, in pixels."""
 
 STILL = 50
 """Iterations without a change of the mask after which it counts as settled."""
@@ -45,7 +45,7 @@ def lsml(masks: Masks3D, iterations: int = 1000, smoothness: float = 1.0) -> Tru
     ----------
     masks : MaskStack or (N, H, W)
     iterations : int
-        Greatest number of iterations; stops earlier if the mask stays the same for 50.
+        Maximum number of iterations; stops earlier if the mask stays the same for 50.
     smoothness : float, at least 0
         Weight nu of the curvature.
 

@@ -52,7 +52,7 @@ def staple(masks: Masks3D, prior: float | None = None, iterations: int = ITERATI
     prior : float in (0, 1), optional
         Prior probability that a pixel is true; by default the share of votes that mark a pixel, as in ITK.
     iterations : int
-        Greatest number of iterations.
+        Maximum number of iterations.
 
     Returns
     -------

@@ -19,7 +19,7 @@ from kalos_core.shapes import Boxes, Keypoints, Masks, ShapeColumn
 from kalos_core.shapes.raster import pixels_of
 
 ITERATIONS = 1000
-"""Greatest number of STAPLE iterations on one unit; with two raters, the mask settles long before probabilities."""
+"""Maximum number of STAPLE iterations on one unit; with two raters, the mask settles long before probabilities."""
 
 FUSED = ("box", "polygon", "mask", "keypoints")
 

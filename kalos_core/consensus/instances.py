@@ -218,7 +218,7 @@ class ConsensusSettings(Settings):
         float,
         Option(
             "Quorum",
-            "Least share of the assigned raters who annotated a unit; with a `truth`, its least probability to exist.",
+            "Smallest share of assigned raters who annotated a unit; with `truth`, smallest probability it exists.",
             above=0,
             high=1,
         ),

@@ -30,7 +30,7 @@ BACKGROUND = "background"
 """Default name of the value 0."""
 
 TABLE = 1 << 20
-"""Greatest range of values for which a lookup table is used."""
+"""Maximum range of values for which a lookup table is used."""
 
 LARGEST = 1 << 62
 """Upper bound of pattern numbers."""

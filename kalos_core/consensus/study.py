@@ -139,7 +139,9 @@ def study_outliers(stacks: Stacks) -> list[str]:
     for number, stack in enumerate(each_stack(stacks, least=1), start=1):
         if stack.raters_are_local:
             name = image_name(stack, number)
-            raise InputError(f"{name}: expected raters with names of their own over the study, got local ones")
+            raise InputError(
+                f"{name}: expected raters who are the same on every image, got raters that are local to it"
+            )
         counted.append((stack.raters, _sums_of(find_patterns(stack))))
     return _outliers(counted)
 

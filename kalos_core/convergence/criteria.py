@@ -33,7 +33,7 @@ None of the paper's own three data sets reaches it.
 """
 
 FEW_CLASSES = 0.5
-"""Least share of the classes that two raters should have annotated."""
+"""Smallest share of the classes that two raters should have annotated."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def _selection_of_images(annotations: Annotations, given: _Contributions) -> Cri
 def _imbalance(annotations: Annotations, given: _Contributions) -> Criterion:
     criterion = "raters contribute equally"
     if annotations.raters_are_local:
-        finding = "Raters are not known beyond their image, so it cannot be checked whether some of them dominate."
+        finding = "Raters are local to their image, so it cannot be checked whether some of them dominate."
         return Criterion(criterion, finding, "cannot know")
     images = annotations.assigned_any_class.sum(axis=0)
     most, least = int(images.argmax()), int(images.argmin())

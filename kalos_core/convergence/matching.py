@@ -20,10 +20,10 @@ from kalos_core.correspondence import neg_cost, strict_order
 from kalos_core.pairs import Pairs
 
 MOST_DETECTIONS = 1000
-"""Greatest number of detections that count for each image and class."""
+"""Maximum number of detections that count for each image and class."""
 
 ALMOST_ONE = 1 - 1e-10
-"""Greatest similarity ever required, so that a threshold of 1 still matches equal shapes (pycocotools)."""
+"""Largest similarity ever required, so that a threshold of 1 still matches equal shapes (pycocotools)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,7 @@ HitThresholds = Annotated[
     Sequence[float] | NDArray[np.float64],
     Option(
         "Thresholds τ_s",
-        "Least similarities at which a detection hits; mAP is the mean over them.",
+        "Smallest similarities at which a detection hits; mAP is the mean over them.",
         above=0,
         high=1,
         required=True,
@@ -66,7 +66,7 @@ SIZES: dict[str, tuple[float, float]] = {
     "medium": (32.0**2, 96.0**2),
     "large": (96.0**2, float("inf")),
 }
-"""COCO sizes: least and greatest area in square pixels."""
+"""COCO sizes: smallest and largest area in square pixels."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class ModifiedMap(Result):
     ----------
     similarity_name : str
     thresholds : (T,) float64
-        Least similarities at which a detection is a hit.
+        Smallest similarities at which a detection is a hit.
     ties : str
     size : str
     raters : (R,) object
@@ -201,7 +201,7 @@ class ModifiedMap(Result):
 
     @property
     def span(self) -> str:
-        """Range of the thresholds as text, least to greatest."""
+        """Range of the thresholds as text, lowest to highest."""
         return f"{self.thresholds.min():g} to {self.thresholds.max():g}"
 
 

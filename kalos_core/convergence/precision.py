@@ -11,10 +11,10 @@ AT_ONCE = 1 << 16
 """Detections times thresholds processed together, as far as group sizes allow."""
 
 LONGER = 1.5
-"""Greatest ratio of detections between groups that are processed together."""
+"""Maximum ratio of detections between groups that are processed together."""
 
 BATCHES_A_THREAD = 12
-"""Least number of batches for each thread, so that the cost of a thread is negligible."""
+"""Minimum number of batches for each thread, so that the cost of a thread is negligible."""
 
 RECALL = np.linspace(0, 1, 101)
 """Recall points at which precision is read."""

@@ -17,7 +17,7 @@ Z = 1.96
 """Standard deviations on either side of the mean that enclose 95 % of a normal distribution."""
 
 FEWEST_IMAGES = 50
-"""Least number of images for an interval.
+"""Minimum number of images for an interval.
 
 With fewer, modified mAP is so far from its value on many images that intervals cover it too rarely.
 """
@@ -31,11 +31,11 @@ In units of the difference between half of the images and all of them.
 Position = Literal["below", "inside", "above", "unknown"]
 
 MEANINGS: dict[Position, str] = {
-    "below": "The labels are not what holds the model back: raters agree more with one another than it does with them.",
+    "below": "The labels do not limit the model: raters agree more with one another than the model agrees with them.",
     "inside": "The model agrees with the labels as well as raters do with one another: its remaining errors cannot be "
     "distinguished from label variation, and a higher value would not mean a better model.",
     "above": "The model agrees with the labels better than raters do with one another: it follows a convention that "
-    "dominates them (raters contribute unequally), or the value is of other images, classes or thresholds.",
+    "dominates them (raters contribute unequally), or its mAP was measured on other images, classes or thresholds.",
     "unknown": f"There is no interval for fewer than {FEWEST_IMAGES} images, so the model cannot be placed.",
 }
 """Meaning of a model's mAP below, inside or above label convergence (considerations of §4.1)."""
@@ -66,12 +66,12 @@ class Spread:
 
     @property
     def least(self) -> float:
-        """Least replicate."""
+        """Smallest replicate."""
         return float(self.replicates.min())
 
     @property
     def greatest(self) -> float:
-        """Greatest replicate."""
+        """Largest replicate."""
         return float(self.replicates.max())
 
     @property
@@ -139,7 +139,7 @@ def interval_of_all(whole: float, halves: NDArray[np.float64], size: int, images
 
 
 def position_of(value: float, interval: NDArray[np.float64]) -> Position:
-    """Locate a model's mAP relative to the interval (2,) of label convergence, both ends of which are inside.
+    """Locate a model's mAP relative to the interval (2,) of label convergence; both ends count as inside.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def meaning_of(value: float, interval: NDArray[np.float64]) -> str:
     Examples
     --------
     >>> print(meaning_of(0.1, np.array([0.304, 0.696])).replace("\u00a0", " "))  # doctest: +ELLIPSIS
-    10.0 mAP is below label convergence [30.4, 69.6]. The labels are not what holds the model back: ...
+    10.0 mAP is below label convergence [30.4, 69.6]. The labels do not limit the model: ...
     """
     where = position_of(value, interval)
     if where == "unknown":

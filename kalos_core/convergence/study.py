@@ -32,7 +32,7 @@ WHOLE = "all images"
 """Name of the part that has no tag."""
 
 OF_EACH_SIZE = 100
-"""Greatest number of subsets of each other size; large subsets take long, and a curve needs no more."""
+"""Maximum number of subsets of each other size; large subsets take long, and a curve needs no more."""
 
 Scored = tuple[Annotations, ArrayLike | Sequence[Any] | None]
 """Predictions of a model and the confidence of each."""

@@ -72,13 +72,12 @@ class UnitSizes:
         )
         if self.open_share >= MANY_OPEN:
             return start + (
-                f"{self.open_share:.0%} of the annotations with a partner are in units with a pair of members below "
-                "the threshold; 'ahc', which requires every pair to reach it, splits these units and gives a lower "
-                "alpha"
+                f"{self.open_share:.0%} of the annotations with a partner are in units with a pair below the threshold."
+                " 'ahc' requires every pair to reach it, so it splits these units and gives a lower alpha"
             )
         return start + (
-            f"{self.cut_share:.0%} of the pairs that reach the threshold are of two units without a common rater; "
-            "'greedy', which requires only one such pair, joins them and gives a higher alpha"
+            f"{self.cut_share:.0%} of the pairs that reach the threshold connect two units without a common rater. "
+            "'greedy' requires only one such pair, so it joins them and gives a higher alpha"
         )
 
 

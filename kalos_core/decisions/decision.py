@@ -16,7 +16,7 @@ DECISIONS = {
     "parts": "Several objects, the parts",
     "none": "No object there",
     "both": "Both readings are legitimate",
-    "guideline": "The guideline must say",
+    "guideline": "The guideline must settle it",
     "skip": "Not decided now",
 }
 """Decision about a unit -> its text on buttons."""
@@ -25,7 +25,7 @@ LABEL_DECISIONS = {
     "take": "One rater is right",
     "label": "Another label is right",
     "none": "No label is right",
-    "guideline": "The guideline must say",
+    "guideline": "The guideline must settle it",
     "skip": "Not decided now",
 }
 """Decision about a disputed answer to a question on an image -> its text on buttons."""

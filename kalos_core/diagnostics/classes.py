@@ -64,11 +64,11 @@ class ClassDifficulty(Estimates):
 
 
 LEAST_IMAGES = 10
-"""Least number of images with an alpha for a class to be reported as the hardest."""
+"""Minimum number of images with an alpha for a class to be reported as the hardest."""
 
 
 def hardest_first(values: NDArray[np.float64], images: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return indices of the classes, or questions, with a value on at least `LEAST_IMAGES` images, least value first.
+    """Return indices of the classes, or questions, with a value on at least `LEAST_IMAGES` images, lowest first.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def hardest_first(values: NDArray[np.float64], images: NDArray[np.intp]) -> NDAr
 
 
 def hardest(values: NDArray[np.float64], images: NDArray[np.intp]) -> int | None:
-    """Return the class, or question, with the least agreement: the first of `hardest_first`.
+    """Return the class, or question, with the lowest agreement: the first of `hardest_first`.
 
     Returns
     -------

@@ -314,12 +314,12 @@ def _paired(a: Annotations, b: Annotations) -> tuple[NDArray[np.intp], list[str]
     in_b = _codes(a.images.tolist(), b.images.tolist())
     shared = np.flatnonzero(in_b >= 0)
     if not len(shared):
-        raise InputError("images: expected two agreements that share an image, got none that both read")
+        raise InputError("images: expected two agreements that share an image, got none in common")
     files = [(x, y) for x, y in zip(a.files[shared], b.files[in_b[shared]], strict=True) if x and y and x != y]
     if files:
         raise InputError(
             f"images: expected the same file for the same id, got {files[0][0]!r} and {files[0][1]!r}, and "
-            f"{number_of(len(files), 'such pair')} in all. Give each image a file name of its own, to pair them by"
+            f"{number_of(len(files), 'such pair')} in all. Give each image a unique file name, to pair them by"
         )
     return in_b, []
 

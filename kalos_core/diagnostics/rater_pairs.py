@@ -98,7 +98,7 @@ class Collaboration(Result):
         return alpha, interval
 
     def least_pair(self, raters: NDArray[np.intp]) -> tuple[str, str] | None:
-        """Return the two of these raters with the least alpha; None if no two have one."""
+        """Return the two of these raters with the lowest alpha; None if no pair has one."""
         alpha = np.where(np.eye(len(raters), dtype=np.bool_), np.nan, self.alpha[np.ix_(raters, raters)])
         if not np.isfinite(alpha).any():
             return None

@@ -39,8 +39,8 @@ INTERVALS = {"alpha": "alpha_interval", "global_alpha": "global_alpha_interval"}
 """Statistic -> field of an agreement with its interval."""
 
 IN_TRIALS = {
-    "alpha": "in trials 87 to 109 % of that narrowing was reached, more than with as many labels of random images",
-    "global_alpha": "in trials 7 to 92 % of that narrowing was reached, more than with as many labels of random images",
+    "alpha": "in trials, 87 to 109 % of it was reached, more than with as many labels on random images",
+    "global_alpha": "in trials, 7 to 92 % of it was reached, more than with as many labels on random images",
 }
 """Statistic -> accuracy of the expectation in trials that added withheld or generated raters."""
 
@@ -132,16 +132,16 @@ class NextToRate(Result):
         what = SAID[self.statistic]
         if not len(self):
             return f"No image is expected to narrow the interval on {what} with one more rater"
-        rest = "; the rest lies between images: only more images narrow it" if self.reducible < 1 else ""
-        images = f"{number_of(len(self), 'image')} (labels: about {round(float(self.labels.sum())):,})"
-        moves = f"and alpha to move by {signed(self.shift.sum())}"
+        rest = "; the rest is between images, and only more images reduce it" if self.reducible < 1 else ""
+        images = f"{number_of(len(self), 'image')} (about {number_of(round(float(self.labels.sum())), 'label')})"
+        moves = f"and alpha to change by {signed(self.shift.sum())}"
         found = f"the variance of {what} is expected to fall by {percent_text(self.taken)}, {moves}"
         if not np.isnan(self.width):
-            widths = f"{self.expected_width:.3f} wide, now {self.width:.3f}"
-            found = f"the interval on {what} is expected to be {widths}, {moves}; {IN_TRIALS[self.statistic]}"
+            widths = f"from {self.width:.3f} to {self.expected_width:.3f}"
+            found = f"the interval on {what} is expected to narrow {widths}, {moves}; {IN_TRIALS[self.statistic]}"
         return (
             f"One more rater on {images}: {found}\n"
-            f"One more on all images takes away about {percent_text(min(self.reducible, 1.0))} of its variance{rest}"
+            f"One more rater on all images removes about {percent_text(min(self.reducible, 1.0))} of its variance{rest}"
         )
 
 
@@ -149,7 +149,7 @@ class NextToRate(Result):
 class NextSettings(Settings):
     """Settings of the search for images."""
 
-    n: Annotated[int, Option("Images, at most", "Greatest number of images; fewer if fewer help.", low=1)] = 10
+    n: Annotated[int, Option("Images, at most", "Maximum number of images; fewer if fewer help.", low=1)] = 10
     statistic: Statistic = "global_alpha"
 
 

@@ -46,7 +46,7 @@ class Sensitivity(Result):
     Parameters
     ----------
     threshold : (T,) float64
-        Least similarities, as given.
+        Smallest similarities, as given.
     alpha, global_alpha : (T,) float64
     alpha_interval, global_alpha_interval : (T, 2) float64
     images : (T,) int
@@ -299,7 +299,7 @@ def image_alphas(agreement: Agreement, thresholds: Thresholds) -> NDArray[np.flo
     agreement : Agreement
         Its pairs are reused if they reach down to the lowest threshold, and recomputed otherwise.
     thresholds : (T,) floats in [0, 1]
-        Least similarities.
+        Smallest similarities.
 
     Returns
     -------

@@ -176,7 +176,7 @@ def plot_next_to_rate(result: NextToRate) -> go.Figure:
         rates,
         axis="narrowing of the interval for each label",
         name="narrowing",
-        title=f"Where one more rater narrows the interval on {result.statistic.replace('_', ' ')} most",
+        title=f"Images for another rater: how much the interval on {result.statistic.replace('_', ' ')} narrows",
         hover=[
             f"{text} a label, about {significant(labels)} labels; {number_of(raters, 'rater')}, alpha {alpha_text(own)}"
             for text, labels, raters, own in zip(texts, result.labels, result.raters, result.alpha, strict=True)

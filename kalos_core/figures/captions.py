@@ -170,7 +170,7 @@ CAPTIONS = {
         "Rank of each model under each reference, 1 is best; equal values share a rank. Lampert et al., Nowak & Rüger.",
     ),
     "shared": Caption(
-        "Each distinct order. A single one means that all references agree on the order.",
+        "Each distinct order of the models. If there is only one, all references agree on it.",
         "Distinct rankings, each with the number of references that give it. Ranks from 1. Lampert et al. Table IV.",
     ),
     "tau": Caption(
@@ -178,7 +178,7 @@ CAPTIONS = {
         "Kendall's τ between the rankings, −1 to 1. Nowak & Rüger.",
     ),
     "concordance": Caption(
-        "Above the diagonal: distance between the orders of two references. Below, p: would random orders be as close?",
+        "Above the diagonal: distance between the orders of two references. Below: p-value against random orders.",
         "D: the largest gap between the cumulated ranks of one list in the other's order and the identity, 0 to "
         "1; p from random orders. After Nowak & Rüger; the definition is ours.",
     ),
@@ -209,20 +209,20 @@ CAPTIONS = {
     ),
     "distances": Caption(
         "Distances are in pixels, means over images with 95 % intervals.",
-        "Of every point of either boundary the distance to the nearest of the other. Apart on average: their mean "
+        "Distances from every point of each boundary to the nearest point of the other. Apart on average: their mean "
         "(average symmetric surface distance). 95 % within: the 95th percentile, the larger of both directions "
         "(Hausdorff 95). Within tolerance: the share of both boundaries that is no further than the tolerance from the "
-        "other (surface Dice, Nikolov et al. 2018); 0 where one of two raters has no boundary, which the distances "
-        "leave out. Intervals: images drawn with replacement.",
+        "other (surface Dice, Nikolov et al. 2018). If one of two raters has no boundary, it is 0, and the pair has no "
+        "distances. Intervals: bootstrap over images.",
     ),
     "divisions": Caption(
         "A region is the pixels that a rater gave one value. Means over images with 95 % intervals.",
         "Values of regions are ignored; only their pixels count. Alike: of all pairs of pixels, the share that "
         "both raters put into one region or both into two, beyond chance (adjusted Rand index, Hubert & Arabie "
-        "1985); 1 for equal regions, 0 for chance. Unknown: what the regions of either rater do not tell about "
-        "those of the other, in bits (variation of information, Meilă 2007); 0 for equal regions. Covered: IoU of"
-        " each region with its best match, weighted by pixels (Arbeláez et al. 2011), mean of both directions. "
-        "Intervals: images drawn with replacement.",
+        "1985); 1 for equal regions, 0 for chance. Unknown: information that the regions of either rater do not "
+        "give about those of the other, in bits (variation of information, Meilă 2007); 0 for equal regions. "
+        "Covered: IoU of each region with its best match, weighted by pixels (Arbeláez et al. 2011), mean of both "
+        "directions. Intervals: bootstrap over images.",
     ),
     "against": Caption(
         "Each row: one rater compared with this reference. Large values: close to it.",
@@ -231,7 +231,7 @@ CAPTIONS = {
     ),
     "bounds": Caption(
         "Detectors whose bars do not overlap can be told apart with these labels; ticks: under single raters.",
-        "Area under precision over recall, 0 to 1, from the least to the greatest consensus by vote. Lampert et al.",
+        "Area under precision over recall, 0 to 1, from the smallest to the largest consensus by vote. Lampert et al.",
     ),
     "curves": Caption(
         "One detector, one curve for each reference. The further apart, the more its score depends on who labelled.",

@@ -17,13 +17,13 @@ from kalos_core.options import checked
 from kalos_core.text import MOST_LETTERS, names_shown
 
 MOST_CLASSES = 40
-"""Greatest number of bars in a figure; omitted classes are reported."""
+"""Maximum number of bars in a figure; omitted classes are reported."""
 
 
 def hardest_classes(
     alpha: Numbers, images: Sequence[int] | NDArray[np.intp], limit: int = MOST_CLASSES
 ) -> NDArray[np.intp]:
-    """Return indices of the classes to show, least alpha first.
+    """Return indices of the classes to show, lowest alpha first.
 
     Only classes on at least `LEAST_IMAGES` images are used, unless there are none.
 

@@ -64,7 +64,7 @@ SYMBOLS = ("circle", "diamond", "square", "cross", "triangle-up")
 """Symbols of pooled data sets, distinguishable without colour."""
 
 MOST_POINTS = 2000
-"""Greatest number of points in a scatter plot, for speed in the browser; lines are fitted to all points."""
+"""Maximum number of points in a scatter plot, for speed in the browser; lines are fitted to all points."""
 
 
 def convergence_title(whole: float | None, interval: Numbers, images: int | None = None) -> str:
@@ -456,7 +456,7 @@ def plot_shares(result: VariationShares, selected: float | None = None) -> go.Fi
     return framed(
         areas,
         shares_title(equilibrium, result.no_equilibrium),
-        "threshold (least similarity)",
+        "threshold (minimum similarity)",
         "% of findings",
         420,
         xaxis_range=[result.threshold.min(), result.threshold.max()] if len(result.threshold) > 1 else None,

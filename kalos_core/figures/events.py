@@ -29,7 +29,7 @@ COUNTED = ("attempted", "done", "lost", "impossible")
 """Counts of the events of a stage."""
 
 LONGEST_NAME = 26
-"""Greatest number of characters of a file name next to a bar."""
+"""Maximum number of characters of a file name next to a bar."""
 
 
 def events_title(

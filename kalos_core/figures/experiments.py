@@ -27,7 +27,7 @@ from kalos_core.options import checked
 MAGNITUDE = "magnitude of noise, λ"
 
 MOST_VALUES = 3000
-"""Greatest number of values behind one box; more are sampled at random."""
+"""Maximum number of values behind one box; more are sampled at random."""
 
 
 @checked
@@ -36,7 +36,7 @@ def plot_experiments(result: Experiments) -> dict[str, go.Figure]:
     return {
         "Filtered Rand index of the solvers": plot_accuracy(result.accuracy, "rand_index", "filtered Rand index"),
         "F1 of the solvers": plot_accuracy(result.accuracy, "f1", "F1"),
-        "What solvers match and miss": plot_cases(result.cases),
+        "Matches and misses of solvers": plot_cases(result.cases),
         "More and more raters": plot_rater_return(result.raters),
         "Schools of thought": plot_schools(result.schools),
         "Alpha over noise": plot_response(result.response),

@@ -16,7 +16,7 @@ LIGHT = 0.45
 """Share of the colour scale from which black text is more readable than white."""
 
 MOST_VALUES_WRITTEN = 7
-"""Greatest number of names for which values are written in the cells; otherwise only in the hover text."""
+"""Maximum number of names for which values are written in the cells; otherwise only in the hover text."""
 
 
 def square_heatmap(

@@ -40,7 +40,7 @@ from kalos_core.options import checked
 from kalos_core.text import MOST_LETTERS, names_shown, shown
 
 MOST_ROWS = 40
-"""Greatest number of questions or concepts in a figure, least agreement first."""
+"""Maximum number of questions or concepts in a figure, lowest agreement first."""
 
 ROOM_FOR_BANDS = 0.2
 """Share of the axis of kappas for the words next to their values."""
@@ -65,10 +65,10 @@ def how_many(values: Numbers, most: int = MOST_ROWS) -> str:
     Examples
     --------
     >>> how_many([0.9, None, 0.1], most=1)
-    ' (the least 1 of 2)'
+    ' (the lowest 1 of 2)'
     """
     known = int(np.isfinite(as_numbers(values)).sum())
-    return f" (the least {most} of {known:,})" if known > most else ""
+    return f" (the lowest {most} of {known:,})" if known > most else ""
 
 
 def kappa_title(questions: Sequence[str], kappa: Numbers) -> str:
@@ -101,7 +101,7 @@ def label_agreement_title(result: LabelAgreement) -> str:
 
 @checked
 def plot_label_agreement(result: LabelAgreement) -> go.Figure:
-    """Plot kappa of each question, least first, with its interval and band; lines at 0.6 and 0.8."""
+    """Plot kappa of each question, lowest first, with its interval and band; lines at 0.6 and 0.8."""
     kappa, intervals = result.free_marginal, result.free_marginal_interval
     title = label_agreement_title(result)
     order = least_first(kappa)
@@ -196,7 +196,7 @@ def majority_order(everywhere: Numbers, where_selected: Numbers) -> NDArray[np.i
 
 
 def majority_dots(names: Sequence[str], everywhere: Numbers, where_selected: Numbers, title: str = "") -> go.Figure:
-    """Plot agreement with the majority by both definitions, least agreement first (Figure 4).
+    """Plot agreement with the majority by both definitions, lowest agreement first (Figure 4).
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     Examples
     --------
     >>> accuracy_title(["ann", "bob", "cid"], [[None, 0.9, 0.8], [0.9, None, 0.85], [0.8, 0.85, None]])
-    'Raters label alike in 85\xa0% of questions: ann and bob most (0.90), ann and cid least (0.80)'
+    'Raters give the same answer to 85\xa0% of questions: ann and bob most (0.90), ann and cid least (0.80)'
     """
     raters = names_shown(raters, MOST_LETTERS)
     pairs = pairs_of(accuracy)
@@ -257,7 +257,7 @@ def accuracy_title(raters: Sequence[str], accuracy: Matrix) -> str:
     text = f"{pair_names(raters, best)} most ({alpha_text(pairs[best])})"
     if least != best:
         text += f", {pair_names(raters, least)} least ({alpha_text(pairs[least])})"
-    return f"Raters label alike in {percent_text(float(np.nanmean(pairs)))} of questions: {text}"
+    return f"Raters give the same answer to {percent_text(float(np.nanmean(pairs)))} of questions: {text}"
 
 
 def rater_accuracy_title(result: RaterAccuracy) -> str:
@@ -330,7 +330,7 @@ def rejection_title(result: Rejection) -> str:
 
 @checked
 def plot_rejection(result: Rejection) -> go.Figure:
-    """Plot free-marginal kappa of each question with all answers and without the rejected ones, least first."""
+    """Plot free-marginal kappa of each question with all answers and without the rejected ones, lowest first."""
     order = least_first(result.before)
     kappas = {"all answers": result.before[order], "without the rejected": result.after[order]}
     axis = f"free-marginal kappa{how_many(result.before)}"
@@ -363,7 +363,7 @@ def skill_title(raters: Sequence[str], skill: Numbers) -> str:
 
 @checked
 def plot_skill(result: LabelTruth) -> go.Figure:
-    """Plot the skill of each rater with its interval, least first, titled with the finding."""
+    """Plot the skill of each rater with its interval, lowest first, titled with the finding."""
     order = least_first(result.skill)
     return value_bars(
         result.raters[order].tolist(),

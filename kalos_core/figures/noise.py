@@ -55,7 +55,7 @@ FIDELITY_LABELS = {
 """Display names of the quantities of `Fidelity`."""
 
 LEAST_SHOWN = 2
-"""Least number of observations for a figure."""
+"""Minimum number of observations for a figure."""
 
 SHOWN_SHARE = 0.99
 SHOWN_RESIDUALS = (0.0, 0.95)

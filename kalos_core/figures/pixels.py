@@ -38,11 +38,11 @@ def pixel_title(mean_f1: float | None, raters: str | int) -> str:
     Examples
     --------
     >>> pixel_title(0.5098, 6), pixel_title(None, 6)
-    ('Two of 6 raters share 51\xa0% of what they mark (mean F1)', 'How far 6 raters agree is undefined')
+    ('Two of 6 raters share 51\xa0% of their marked pixels (mean F1)', 'How far 6 raters agree is undefined')
     """
     if mean_f1 is None or np.isnan(mean_f1):
         return f"How far {raters} raters agree is undefined"
-    return f"Two of {raters} raters share {percent_text(mean_f1)} of what they mark (mean F1)"
+    return f"Two of {raters} raters share {percent_text(mean_f1)} of their marked pixels (mean F1)"
 
 
 def smyth_note(bound: float | None, notes: Sequence[str] = ()) -> str:
@@ -51,16 +51,16 @@ def smyth_note(bound: float | None, notes: Sequence[str] = ()) -> str:
     Examples
     --------
     >>> smyth_note(0.00919)  # doctest: +NORMALIZE_WHITESPACE
-    "Smyth's bound: whatever the truth, raters err on at least 0.92\xa0% of all pixels (his limit for experiments:
-    10\xa0%). Unmarked pixels count, so that it is low wherever little is marked."
+    "Smyth's bound: for any ground truth, raters err on at least 0.92\xa0% of all pixels (his limit for experiments:
+    10\xa0%). Unmarked pixels count, so the bound is low if few pixels are marked."
     """
     if bound is None or np.isnan(bound):
         return "Smyth's bound is undefined."
     above = ", which this exceeds" if bound > LIMIT else ""
     text = (
-        f"Smyth's bound: whatever the truth, raters err on at least {percent_text(bound)} of all pixels (his "
-        f"limit for experiments: {percent_text(LIMIT)}{above}). Unmarked pixels count, so that it is low wherever "
-        "little is marked."
+        f"Smyth's bound: for any ground truth, raters err on at least {percent_text(bound)} of all pixels (his "
+        f"limit for experiments: {percent_text(LIMIT)}{above}). Unmarked pixels count, so the bound is low if "
+        "few pixels are marked."
     )
     return " ".join([text, *notes])
 
@@ -89,13 +89,13 @@ def ratio_title(ratio: Numbers) -> str:
     Examples
     --------
     >>> ratio_title([1.0, 0.4, 0.006979]), ratio_title([1.0, None])
-    ('All 3 raters agree on 0.7\xa0% of what anybody marked', 'What all 2 raters agree on is undefined')
+    ('All 3 raters agree on 0.7\xa0% of the marked pixels', 'The pixels on which all 2 raters agree are undefined')
     """
     values = as_numbers(ratio)
     agree = number_of(len(values), "rater agrees", "raters agree")
     if not len(values) or np.isnan(values[-1]):
-        return f"What all {agree} on is undefined"
-    return f"All {agree} on {percent_text(values[-1])} of what anybody marked"
+        return f"The pixels on which all {agree} are undefined"
+    return f"All {agree} on {percent_text(values[-1])} of the marked pixels"
 
 
 def performance_title(raters: Sequence[str], kappa: Numbers) -> str:
@@ -156,9 +156,9 @@ def correlation_title(names: Sequence[str], r: Numbers, p: Numbers = ()) -> str:
     Examples
     --------
     >>> correlation_title(["intensity", "contrast"], [-0.2245, 0.4027])
-    'Agreement goes most with contrast (r +0.403)'
+    'Agreement correlates most with contrast (r +0.403)'
     >>> correlation_title(["intensity"], [0.002], [0.0316])
-    'Agreement goes with no property of the images: none of 1 is significant'
+    'Agreement correlates with no property of the images: none of 1 is significant'
     """
     values = as_numbers(r)
     known = np.flatnonzero(np.isfinite(values))
@@ -167,15 +167,15 @@ def correlation_title(names: Sequence[str], r: Numbers, p: Numbers = ()) -> str:
     if len(p):
         real = known[as_numbers(p)[known] < SIGNIFICANT]
         if not len(real):
-            return f"Agreement goes with no property of the images: none of {len(known)} is significant"
+            return f"Agreement correlates with no property of the images: none of {len(known)} is significant"
         known = real
     most = int(known[np.argmax(np.abs(values[known]))])
-    return f"Agreement goes most with {names[most]} (r {signed(values[most])})"
+    return f"Agreement correlates most with {names[most]} (r {signed(values[most])})"
 
 
 def _check_names(result: PixelAgreement) -> None:
     if result.raters_are_local:
-        raise InputError(f"result: expected raters with names over all images, got none. {result.notes[0]}")
+        raise InputError(f"result: expected raters who are the same on every image, got local ones. {result.notes[0]}")
 
 
 @checked
@@ -234,7 +234,7 @@ def plot_ratio(result: PixelAgreement) -> go.Figure:
     return framed(
         [curve(at, result.ratio, rater_colour(0), "", hover, mode="lines+markers")],
         ratio_title(result.ratio),
-        "least number of raters",
+        "minimum number of raters",
         "share of all marked pixels",
         320,
         xaxis={"dtick": 1, "zeroline": False},

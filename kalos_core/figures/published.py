@@ -21,7 +21,7 @@ class PublishedAlpha:
     similarity : str
         Name in `SIMILARITIES`.
     threshold : float
-        Least similarity, τ_s.
+        Smallest similarity, τ_s.
     alpha : float
         Mean over images.
     printed : str
@@ -144,7 +144,7 @@ class PublishedCalibration:
 
     @property
     def threshold(self) -> float:
-        """Least similarity τ*_s."""
+        """Smallest similarity τ*_s."""
         return 1 - self.tau
 
 

@@ -201,9 +201,9 @@ def tau_title(references: Sequence[str], tau: Matrix) -> str:
     best, least = found
     pair, value = pair_names(references, least), alpha_text(values[least])
     if np.isfinite(values).sum() == 1:
-        return f"How alike {pair} order the models: τ {value}"
+        return f"Similarity of the orders of models under {pair}: τ {value}"
     if values[best] == values[least]:
-        return f"Every two references order the models equally alike (τ {value})"
+        return f"All pairs of references order the models equally similarly (τ {value})"
     mean = alpha_text(float(np.nanmean(values)))
     return f"References order the models most differently under {pair} (τ {value}; mean of all pairs {mean})"
 
@@ -393,7 +393,7 @@ def detector_correlation_title(detectors: Sequence[str], cco: Numbers, cci: Numb
     Examples
     --------
     >>> detector_correlation_title(["Gauss", "C-S"], [0.5293, 0.6387], [0.4711, 0.5259])
-    'C-S goes with agreement most: r +0.639 where anybody marked, +0.526 on the whole image'
+    'C-S correlates most with agreement: r +0.639 on marked pixels, +0.526 on the whole image'
     """
     detectors = names_shown(detectors, MOST_LETTERS)
     marked, whole = as_numbers(cco), as_numbers(cci)
@@ -401,8 +401,8 @@ def detector_correlation_title(detectors: Sequence[str], cco: Numbers, cci: Numb
     if not len(known):
         return "No detector can be compared with agreement"
     most = int(known[np.argmax(whole[known])])
-    on_marked = f"r {signed(marked[most])} where anybody marked, " if np.isfinite(marked[most]) else "r "
-    return f"{detectors[most]} goes with agreement most: {on_marked}{signed(whole[most])} on the whole image"
+    on_marked = f"r {signed(marked[most])} on marked pixels, " if np.isfinite(marked[most]) else "r "
+    return f"{detectors[most]} correlates most with agreement: {on_marked}{signed(whole[most])} on the whole image"
 
 
 @checked

@@ -70,7 +70,7 @@ def plot_sensitivity(result: Sensitivity) -> go.Figure:
     return framed(
         [*around, line],
         sensitivity_title(result.delta, result.anchor, result.strict, result.delta_interval),
-        "threshold τ_s (least similarity)",
+        "threshold τ_s (minimum similarity)",
         "mean alpha",
         280,
         xaxis={"range": [0, 1], "dtick": 0.2},

@@ -99,7 +99,7 @@ def plot_weights(result: RemovalExperiment) -> go.Figure:
         for number, (name, gap) in enumerate(zip(result.weights, gaps, strict=True))
     ]
     best = result.weights[int(np.nanargmin(np.nansum(gaps, axis=1)))]
-    title = f"{best} has the least variance in sum"
+    title = f"{best} has the smallest total variance"
     figure = _curves(curves, "annotations in usable items", "variance − that of flat", title)
     return figure.update_layout(hovermode="x unified")
 
@@ -112,10 +112,11 @@ def independence_title(rho: float | None, p: float | None) -> str:
     >>> independence_title(0.57, 0.001)
     'Raters agree more on items with more annotations: compare equal weights'
     >>> independence_title(0.05, 0.4), independence_title(None, None)
-    ('Agreement shows no dependence on the number of annotations', 'All items have as many annotations, or agree alike')
+    ('Agreement shows no dependence on the number of annotations', \
+'All items have the same count, or the same agreement')
     """
     if rho is None or p is None or np.isnan(rho):
-        return "All items have as many annotations, or agree alike"
+        return "All items have the same count, or the same agreement"
     if p >= SUSPECT:
         return "Agreement shows no dependence on the number of annotations"
     return f"Raters agree {'more' if rho > 0 else 'less'} on items with more annotations: compare equal weights"

@@ -19,7 +19,7 @@ from kalos_core.results import Result
 from kalos_core.text import shown
 
 MOST_BARS = 40
-"""Greatest number of rows with a bar."""
+"""Maximum number of rows with a bar."""
 
 TITLE_LETTERS = 110
 """Greatest length of a title, which is the first line of the headline of a result."""

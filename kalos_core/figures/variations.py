@@ -14,7 +14,7 @@ from kalos_core.text import plain
 from kalos_core.variation import VARIATION_TYPES, Confusions, Variations
 
 ALARMING = 0.05
-"""Least share of correct findings with identical outlines that suggests copies."""
+"""Smallest share of correct findings with identical outlines that suggests copies."""
 
 
 def variations_title(counts: Mapping[str, int]) -> str:

@@ -291,7 +291,7 @@ class OwnClass(Parameters):
     """Classes of added annotations; without a share, as in the paper.
 
     Raters mostly differ in how many annotations they have of classes that both see. Of the additions of LVIS-200, 98 %
-    are of a class that the rater has in the image. A class of which all annotations are missed is nearly always added,
+    are of a class that the rater has in the image. A class whose annotations are all missed is nearly always added,
     elsewhere or too far away to be matched. The paper counts events of an image whatever their classes. It gives an
     addition a class that is confused with one of the image, never that class itself (KαLOS §9.3.3).
 
@@ -300,7 +300,7 @@ class OwnClass(Parameters):
     share : float in [0, 1], or None
         Share of the added annotations that are of a class that the rater has in the image.
     stays : float in [0, 1]
-        Probability that a class of which all annotations are missed is added in the image.
+        Probability that a class whose annotations are all missed is added in the image.
     """
 
     with_interval: ClassVar[tuple[str, ...]] = ()

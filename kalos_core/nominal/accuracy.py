@@ -203,7 +203,7 @@ def _find_reference(table: LabelTable, reference: Reference) -> tuple[LabelTable
         return table, _in_words_of(table, reference), str(reference.raters[0])
     gaps = sum(label is None for label in reference.values())
     if gaps:
-        warn(f"reference: {gaps:,} of {len(reference):,} items have no label (None), and are left out")
+        warn(f"reference: {gaps:,} of {len(reference):,} items have no label (None) and are excluded")
     given = {item: reference[item] for item in table.items.tolist() if reference.get(item) is not None}
     if not given:
         raise InputError(WITHOUT_ITEMS)

@@ -55,7 +55,7 @@ def split_reference(answers: LabelTable, reference: str | None) -> tuple[LabelTa
 def answers_digest(raw: RawLabels, begin: int, in_order: bool) -> str:
     """Compute a digest of the answers from `begin` on: who answered, when and what, independent of rater order.
 
-    With `in_order` the order of a rater's answers counts, as for exclusive labels, of which the first or last may
+    With `in_order` the order of a rater's answers counts, as for exclusive labels, where the first or last may
     count.
 
     Examples

@@ -46,7 +46,7 @@ class Decisions:
 
 @dataclass(frozen=True, eq=False)
 class ConceptVotes:
-    """Number of raters who chose a concept on an item, for M pairs of which at least one rater did.
+    """Number of raters who chose a concept on an item, for the M pairs that at least one rater chose.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ SUGGESTED = "suggested"
 
 
 class GroupRecord(TypedDict):
-    """Group of labels of which exactly one must be chosen."""
+    """Group of labels; an answer must choose exactly one."""
 
     name: str
     labels: list[str]

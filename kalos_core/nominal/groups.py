@@ -76,7 +76,7 @@ class GroupBreaches(Result):
 def check_groups(table: LabelTable) -> GroupBreaches:
     """Check that each answer chose exactly one concept of each exclusive group (Nowak & Rüger §3.2, §3.3).
 
-    A group of which an answer leaves a concept open is not answered. Answers found here count as missing for that
+    A group is not answered if the answer leaves one of its concepts open. Answers found here count as missing for that
     group in every metric, and nowhere else. To reject them instead, use ``check_groups(table).raise_if_any()``.
 
     Parameters

@@ -195,7 +195,7 @@ def _ends_of_sample(between: float, raters: float, error: float, value: float, n
 
 
 def _one_way(numbers: NDArray[np.float64], replicates: int, seed: int) -> IntraclassCorrelation:
-    """Compute the one-way forms of numbers (n, R) of which some are missing."""
+    """Compute the one-way forms of numbers (n, R) with missing values."""
     given = ~np.isnan(numbers)
     count = given.sum(axis=1)
     there = np.where(given, numbers - numbers[given].mean(), 0)

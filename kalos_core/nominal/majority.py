@@ -178,7 +178,7 @@ class MajorityLabels(Result):
         Share of the raters who decided on the concept, or answered its group.
     tied : (N,) bool
         Whether the label is open: an optional concept that exactly half of the raters chose, or any chosen concept of a
-        group of which several have the most votes.
+        group in which several have the most votes.
 
     Examples
     --------

@@ -76,7 +76,7 @@ class LabelAgreement(Result):
     chosen : (Q,) int
         How often an optional concept was chosen, or the group was answered.
     breaches : int
-        Number of answers left out of a group of which they chose none or several (`check_groups`).
+        Number of answers excluded from a group because they chose none or several of it (`check_groups`).
     metric : (Q,) object
         Metric of `alpha`, as in `METRICS`; by default "nominal".
 

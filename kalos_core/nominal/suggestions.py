@@ -32,7 +32,7 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class SuggestedGroup:
-    """Concepts of which nearly every answer chose exactly one.
+    """Group of concepts with exactly one choice in nearly every answer.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ Breaches = Annotated[float, Option("Most breaches", "Share of answers that break
 
 @checked
 def suggest_groups(table: LabelTable, most_breaches: Breaches = MOST_BREACHES) -> SuggestedGroups:
-    """Suggest groups of two or more concepts of which every answer, or nearly every one, chose exactly one.
+    """Suggest groups of two or more concepts with exactly one choice in every answer, or nearly every one.
 
     Of the answers that chose anything, at most a share of `most_breaches` may have chosen none or several concepts of a
     group. This must be at most a quarter of the number for concepts chosen independently: a concept that nearly all

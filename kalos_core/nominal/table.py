@@ -37,7 +37,7 @@ class LabelTable(Result):
     There are three states. A concept was *chosen*; or it was *not chosen* by a rater who answered; or the rater did
     not answer, which is missing data (there is no answer for the item, or the answer leaves the concept open).
 
-    A *question* is the subject of one coefficient: a group of concepts that exclude each other, of which exactly one
+    A *question* is the subject of one coefficient: a group of concepts that exclude each other, where exactly one
     must be chosen, or an optional concept, chosen or not.
 
     Figures: ``"raters"``.
@@ -280,7 +280,7 @@ class LabelTable(Result):
     def decisions(self, rater: str) -> NDArray[np.int8]:
         """Return the decisions (I, C) of one rater: 1 chosen, 0 not chosen, `NOT_ASSIGNED` missing.
 
-        Concepts of a group of which an answer chose none or several are missing.
+        If an answer chose none or several concepts of a group, the group is missing.
         """
         names = self.raters.tolist()
         mine = np.flatnonzero(self.rater == index_of(names, rater, "rater"))

@@ -194,8 +194,8 @@ def _numbers(given: NDArray[Any], metric: str) -> tuple[NDArray[Any], NDArray[np
         missing = given == NOT_ASSIGNED
         if missing.any() and (given[~missing] < 0).any():
             raise InputError(
-                f"values: expected grades of at least 0 beside {NOT_ASSIGNED}, which in whole numbers is a missing one,"
-                f" got {given[~missing].min()}; pass them as floats, in which only NaN is missing"
+                f"values: expected whole grades of at least 0, and {NOT_ASSIGNED} for missing ones, got "
+                f"{given[~missing].min()}; pass grades below 0 as floats, where only NaN is missing"
             )
         return given, missing
     if given.dtype.kind == "O":

@@ -233,7 +233,7 @@ def distance_of_borders(a: NDArray[np.bool_], b: NDArray[np.bool_], spacing: Spa
 
 
 def of_pixels(to_b: NDArray[np.float64], to_a: NDArray[np.float64]) -> BoundaryDistance:
-    """Build a `BoundaryDistance` from the distances of boundary pixels, each of which counts the same.
+    """Build a `BoundaryDistance` from the distances of boundary pixels, with equal weights.
 
     Examples
     --------

@@ -178,14 +178,14 @@ def check_classes(classes: Mapping[Any, Any]) -> None:
     --------
     >>> check_classes({1: "car", 2: "car"})
     Traceback (most recent call last):
-    kalos_core.errors.InputError: classes: expected values and names of their own, got {1: 'car', 2: 'car'}
+    kalos_core.errors.InputError: classes: expected a different name for each value, got {1: 'car', 2: 'car'}
     """
     if not classes:
         raise InputError("classes: expected at least one value and its name, got none")
     if not all(isinstance(value, (int, np.integer)) and isinstance(name, str) for value, name in classes.items()):
         raise InputError(f"classes: expected whole numbers and their names, got {repr_of(dict(classes))}")
     if len(set(classes.values())) < len(classes):
-        raise InputError(f"classes: expected values and names of their own, got {repr_of(dict(classes))}")
+        raise InputError(f"classes: expected a different name for each value, got {repr_of(dict(classes))}")
 
 
 def check_values(stack: LabelStack, classes: Mapping[int, str]) -> None:

@@ -94,7 +94,9 @@ class PairedRaters(Result):
         import pandas as pd
 
         if self.raters_are_local:
-            raise InputError("raters: expected raters with names over all images, got names within each image")
+            raise InputError(
+                "raters: expected raters who are the same on every image, got raters that are local to their image"
+            )
         a, b = np.triu_indices(len(self.raters), 1)
         number = np.zeros((len(self.raters),) * 2, np.intp)
         number[a, b] = number[b, a] = np.arange(len(a))

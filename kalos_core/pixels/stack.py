@@ -289,14 +289,16 @@ def check_channels(pixels: NDArray[Any] | None, names: Sequence[str] | None) -> 
     --------
     >>> check_channels(np.zeros((1, 2, 4)), ["red", "green", "blue"])
     Traceback (most recent call last):
-    kalos_core.errors.InputError: channels: expected 4 names of their own, got 'red', 'green', 'blue'
+    kalos_core.errors.InputError: channels: expected 4 different names, none reserved, got 'red', 'green', 'blue'
     """
     if names is None:
         return None
     channels = len(names) if pixels is None else 1 if pixels.ndim == 2 else pixels.shape[2]
     derived = [name for name in names if name in DERIVED]
     if isinstance(names, str) or len(names) != channels or len(set(names)) != channels or derived:
-        raise InputError(f"channels: expected {channels} names of their own, got {listed(map(repr_of, names), 10)}")
+        raise InputError(
+            f"channels: expected {channels} different names, none reserved, got {listed(map(repr_of, names), 10)}"
+        )
     return tuple(names)
 
 

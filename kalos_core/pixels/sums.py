@@ -113,7 +113,7 @@ class PixelSums:
 
 
 def _sum(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Add arrays, of which one may have fewer raters."""
+    """Add arrays; one may have fewer raters."""
     summed = np.zeros(np.maximum(one.shape, other.shape), np.int64)
     for part in (one, other):
         summed[tuple(map(slice, part.shape))] += part

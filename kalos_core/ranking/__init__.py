@@ -1,4 +1,4 @@
-"""Rankings of classifiers, detectors and models under each truth, and the agreement of these rankings.
+"""Rankings of classifiers, detectors and models under each reference, and the agreement of these rankings.
 
 * Classifiers of image-level labels: `rank_systems`, `SystemRanking`, `SystemScores`, `ConceptTruths`.
 * Detectors of pixels: `DetectorAccumulator`, `DetectorRanking`, `rank_over_classes`; precision over a range of skew:

@@ -322,8 +322,8 @@ class DetectorAccumulator:
         """Return the (H, W) truth of an image, estimated by one method."""
         if method == WITHOUT_OUTLIERS and self._outliers is None and self._estimated and not stack.raters_are_local:
             raise InputError(
-                f"outliers: expected the names that `study_outliers` finds, since {method} leaves out the outliers of "
-                f"all images and cannot decide image by image, got none at {name}"
+                f"outliers: expected the names that `study_outliers` finds, because {method} excludes raters who are "
+                f"outliers over all images, got none at {name}"
             )
         return estimate_truth(stack, method, None if stack.raters_are_local else self._outliers).mask
 
@@ -383,7 +383,9 @@ class DetectorAccumulator:
         if not self._images:
             raise InputError("images: expected at least one, got none")
         if not self._counts:
-            raise InputError("methods, shares: expected a truth, got none, as raters without names are no truths")
+            raise InputError(
+                "methods, shares: expected a reference, as raters that are local to an image cannot be one, got none"
+            )
         fractions = [share for rater in self._raters for share in self._counts[rater].fractions]
         fractions += self._local_fractions
         ends = skew_range(fractions) if skew is None else (skew[0], skew[1])

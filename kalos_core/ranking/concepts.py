@@ -247,7 +247,7 @@ def _path_to_root(name: str, parents: Mapping[str, str | None]) -> list[str]:
     node: str | None = name
     while node is not None:
         if node in path:
-            raise InputError(f"tree: expected a root above {name!r}, got a circle: {' - '.join([*path, node])}")
+            raise InputError(f"tree: expected a root above {name!r}, got a cycle: {' - '.join([*path, node])}")
         path.append(node)
         node = parents.get(node)
     return path[::-1]

@@ -28,7 +28,7 @@ AREA = "area under mean precision"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DetectorRanking(Result):
-    """The result of `DetectorAccumulator`: T truths, of which R are raters, S detectors, L thresholds.
+    """Result of `DetectorAccumulator`: T references (R of them raters), S detectors, L thresholds.
 
     Figures: ``"ranking"``, ``"tau"``, ``"shared"``, ``"bounds"``, ``"correlations"``, ``"curves"``, ``"agreement"``,
     ``"reference"``.

@@ -152,7 +152,9 @@ def rank_models(models: Mapping[str, Predictions], annotations: Annotations, set
     measure = measure_for(settings.similarity, kinds)
     _check_consensus(annotations, others)
     if annotations.raters_are_local and not others:
-        raise InputError("consensus: expected at least one, as raters local to an image are no truths, got none")
+        raise InputError(
+            "consensus: expected at least one, as raters that are local to an image cannot be references, got none"
+        )
     first_truth = len(annotations.raters) if annotations.raters_are_local else 0
     columns = [
         _maps_of(name, predictions, annotations, others, measure, thresholds) for name, predictions in models.items()

@@ -391,7 +391,7 @@ class _Boxes:
             raise InputError(
                 f"{self.loaded.name}: expected width and height of every image, as coordinates are fractions of them, "
                 f"got none for {len(names):,}, such as {names[0]!r}: pass sizes={{image: (width, height)}}, name the "
-                "columns image_width and image_height, or say coordinates='pixels'"
+                "columns image_width and image_height, or pass coordinates='pixels'"
             )
         self.box = self.box * np.tile(size, 2)
         for row, (rings, pair) in enumerate(zip(self.outline, size.tolist(), strict=True)):

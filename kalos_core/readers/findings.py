@@ -185,7 +185,7 @@ def build_reconciled(
         source = replace(source, categories={name: name for name in table.category})
     made = build_annotations(table, source)
     if broken.count:
-        warn(f"{broken.text()}\nThey are left out.")
+        warn(f"{broken.text()}\nThey are skipped.")
     if vocabulary.unmapped:
         warn(f"{source.name}: {vocabulary.describe_unmapped()}")
     return replace(made, skipped=made.skipped + np.array(skipped, np.intp))

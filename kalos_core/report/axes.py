@@ -232,7 +232,7 @@ class Line:
 
 
 MOST_SAID = 12
-"""Greatest number of points of a line in its alternative text."""
+"""Maximum number of points of a line in its alternative text."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,10 +51,10 @@ from kalos_core.variation.rates import HABITS
 Result = TypeVar("Result")
 
 MOST_PAGES = 30
-"""Greatest number of raters with their own page."""
+"""Maximum number of raters with their own page."""
 
 WORST_IMAGES = 15
-"""Number of images in the list with the least agreement."""
+"""Number of images in the list with the lowest agreement."""
 
 PER_RATER = ("collaboration", "vitality", "intra_rater", "team_agreement")
 """Diagnostics of single raters."""
@@ -193,7 +193,7 @@ def _agreement(found: Study) -> Iterator[Block]:
             ),
             Card(with_interval(whole.global_alpha, whole.global_alpha_interval), "alpha of all units at once"),
             Card(f"{count_text(whole.images)} of {count_text(len(whole.image_alpha))}", "images have an alpha"),
-            Card.of(whole.units, "unit", "an object, or what a rater took for one"),
+            Card.of(whole.units, "unit", "an object that at least one rater annotated"),
         ]
     )
     yield objects.image_alphas(whole)
@@ -211,8 +211,8 @@ def _worst_images(found: Study) -> Iterator[Block]:
     worst = [number for number in order[:WORST_IMAGES].tolist() if not np.isnan(alphas[number])]
     if worst:
         rows = [row_of(plain(found.names[number]), float(alphas[number])) for number in worst]
-        form = Ranked("Images that raters agree on least", ("image", "alpha"), rows, ranked_domain(alphas[worst]))
-        yield Figure(form, "The images that raters agree on least", "A single image has no interval.")
+        form = Ranked("Images with the lowest agreement", ("image", "alpha"), rows, ranked_domain(alphas[worst]))
+        yield Figure(form, "The images with the lowest agreement", "A single image has no interval.")
 
 
 def _threshold(found: Study) -> Iterator[Block]:
@@ -311,7 +311,7 @@ def _ceiling(found: Study) -> Iterator[Block]:
         return
     yield from objects.all_ceilings(found.convergence, not found.raters_are_local)
     rows = [(line.criterion, line.finding, line.verdict) for line in found.convergence.checklist]
-    yield Table(("Can the data carry this?", "found", "verdict"), rows, "Assumptions of label convergence")
+    yield Table(("Do the data support this estimate?", "found", "verdict"), rows, "Assumptions of label convergence")
 
 
 # ---- blocks ----
@@ -324,7 +324,7 @@ def graded_table(name: str, last: str, found: Iterable[tuple[str, GradeAgreement
     for called, of, beside in found:
         numbers = [with_interval(value, ends) for value, ends in zip(of.value, of.interval, strict=True)]
         rows.append((plain(called), of.metric, *numbers, beside))
-    return Table((name, "metric", "alpha", "AC", "Conger's kappa", last), rows, "The least agreed first")
+    return Table((name, "metric", "alpha", "AC", "Conger's kappa", last), rows, "Lowest agreement first")
 
 
 def _of(found: Result | Undefined, draw: Callable[[Result], Block]) -> Iterator[Block]:

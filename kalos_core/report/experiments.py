@@ -33,7 +33,7 @@ def experiment_sections(found: Experiments) -> Iterator[Section]:
     """Yield a section for each experiment."""
     yield Section("Filtered Rand index of the solvers", list(_accuracy(found.accuracy, "rand_index", "Rand index")))
     yield Section("F1 of the solvers", list(_accuracy(found.accuracy, "f1", "F1")))
-    yield Section("What solvers match and miss", [_cases(found.cases)])
+    yield Section("Matches and misses of solvers", [_cases(found.cases)])
     yield Section("More and more raters", [_raters(found.raters)])
     yield Section("Schools of thought", [_schools(found.schools)])
     yield Section("Alpha over noise", [_response(found.response)])
@@ -62,7 +62,7 @@ def _accuracy(table: SolverAccuracy, metric: str, name: str) -> Iterator[Figure]
 
 
 def _room(lines: Sequence[Line]) -> tuple[float, float]:
-    """Range from the least value, rounded down, to 1."""
+    """Range from the smallest value, rounded down, to 1."""
     least = min((float(np.nanmin(line.y)) for line in lines if len(line.y)), default=0.0)
     return float(min(np.floor(10 * least) / 10, 0.9)), 1.0
 

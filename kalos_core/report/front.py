@@ -30,7 +30,7 @@ HARDEST = ("Hardest class", "Hardest question")
 """Beginnings of statements on the hardest class or question."""
 
 FEW_HABITS = 3
-"""Greatest number of raters named in the next steps."""
+"""Maximum number of raters named in the next steps."""
 
 LIMITATIONS = (
     "Agreement is not correctness: raters can agree and be wrong together.",
@@ -181,7 +181,7 @@ def next_steps(
     if open_disputes:
         where = "; the report draws some, under Agreement" if drawn else ""
         what = number_of(open_disputes, "object")
-        steps.append(f"Decide the {what} in dispute, those on the images with the least agreement first{where}.")
+        steps.append(f"Decide the {what} in dispute, those on the images with the lowest agreement first{where}.")
     for name in _hardest(said):
         steps.append(f"Say in the annotation guideline what counts as {name}, with examples: raters agree on it least.")
     habits = [one for one in said if one.leads_to == "Raters" and "kind" in one.arguments]
@@ -204,7 +204,7 @@ def steps_of(found: Study) -> list[str]:
 
 
 def _hardest(said: Sequence[Statement]) -> list[str]:
-    """Name of the class or question with the least agreement, as a list."""
+    """Name of the class or question with the lowest agreement, as a list."""
     names = [
         one.arguments.get("category", one.arguments.get("question")) for one in said if one.text.startswith(HARDEST)
     ]

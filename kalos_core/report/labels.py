@@ -31,7 +31,7 @@ from kalos_core.text import plain
 
 
 def _least(values: NDArray[np.float64]) -> list[int]:
-    """Return the indices of the least values, ascending."""
+    """Return the indices of the smallest values, ascending."""
     order = np.argsort(values, kind="stable")
     found: list[int] = order[np.isfinite(values[order])][:MOST_ROWS].tolist()
     return found
@@ -43,7 +43,7 @@ def _cut(label: str, values: NDArray[np.float64]) -> str:
 
 
 def questions(found: LabelAgreement) -> Figure:
-    """Kappa of each question, least first."""
+    """Kappa of each question, lowest first."""
     from kalos_core.figures import plot_label_agreement
     from kalos_core.figures.labels import label_agreement_title
 
@@ -190,7 +190,7 @@ def by_answers(found: Independence) -> Figure:
 
 
 def skill(found: LabelTruth) -> Figure:
-    """Skill of each rater, least first."""
+    """Skill of each rater, lowest first."""
     from kalos_core.figures import plot_skill
     from kalos_core.figures.labels import skill_title
 
@@ -199,7 +199,7 @@ def skill(found: LabelTruth) -> Figure:
         row_of(names[at], float(found.skill[at]), found.skill_interval[at], (count_text(int(found.rater_answers[at])),))
         for at in _least(found.skill)
     ]
-    label = _cut("Share of answers expected to be right, the least first", found.skill)
+    label = _cut("Share of answers expected to be right, lowest first", found.skill)
     form = Ranked(label, ("rater", "share expected to be right", "answers"), rows)
     title = skill_title(found.raters.tolist(), found.skill)
     return captioned("skill", form, title, plot=partial(plot_skill, found))

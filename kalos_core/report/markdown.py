@@ -16,7 +16,7 @@ from kalos_core.text import markdown_source
 from kalos_core.variation import NarrowedVariations
 
 FEW = 5
-"""Greatest number of rows in the table of classes."""
+"""Maximum number of rows in the table of classes."""
 
 
 @checked

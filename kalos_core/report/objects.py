@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 MOST_ROWS = 25
-"""Greatest number of rows in a list or table; the tables as files are complete."""
+"""Maximum number of rows in a list or table; the tables as files are complete."""
 
 MOST_COLUMNS = 12
-"""Greatest number of matrix columns that fit on a printed page.
+"""Maximum number of matrix columns that fit on a printed page.
 
 For more names, the pairs that differ most are listed.
 """
@@ -92,7 +92,7 @@ def pairs_form(
     what: str = "value",
     show: Callable[[float], str] = alpha_text,
 ) -> Matrix | Ranked:
-    """Show values of every two names as a matrix, or as a list of the least pairs if it is too wide for a page.
+    """Show values of every two names as a matrix, or as a list of the lowest pairs if it is too wide for a page.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def pairs_form(
     'matrix'
     >>> many = pairs_form("Alpha", [f"r{number}" for number in range(20)], np.eye(20))
     >>> many.label, len(many.rows), many.rows[0].name
-    ('Alpha: the least 25 of 190 pairs', 25, 'r0 and r1')
+    ('Alpha: the lowest 25 of 190 pairs', 25, 'r0 and r1')
     """
     if len(names) <= MOST_COLUMNS:
         return Matrix(label, names, names, values, domain, show=show)
@@ -112,7 +112,7 @@ def pairs_form(
         Row(f"{names[first[at]]} and {names[second[at]]}", show(numbers[at]), float(numbers[at]))
         for at in order.tolist()
     ]
-    cut = f": the least {len(rows)} of {len(known):,} pairs"
+    cut = f": the lowest {len(rows)} of {len(known):,} pairs"
     return Ranked(f"{label}{cut}", ("pair", what), rows, ranked_domain(numbers, domain))
 
 
@@ -178,7 +178,7 @@ def beside_published(found: NarrowedAgreement) -> Figure:
 
 
 def hardest(found: ClassDifficulty) -> Figure:
-    """Alpha of each class with enough images, least first; without any, of the classes with the most images."""
+    """Alpha of each class with enough images, lowest first; without any, of the classes with the most images."""
     from kalos_core.figures import plot_class_difficulty
     from kalos_core.figures.classes import class_difficulty_title, left_out
 
@@ -220,7 +220,7 @@ def over_thresholds(found: Sensitivity) -> Figure:
     form = Lines(
         "Alpha over the threshold",
         [line],
-        "threshold (least similarity)",
+        "threshold (minimum similarity)",
         "mean alpha, with its 95 % interval",
         (0.0, 1.0),
         (low, high),
@@ -361,7 +361,7 @@ def shares_over_thresholds(found: VariationShares) -> Figure:
     form = Lines(
         "Share of each type over the threshold",
         lines,
-        "threshold (least similarity)",
+        "threshold (minimum similarity)",
         "share of findings",
         (float(found.threshold.min()), float(found.threshold.max())),
         (0.0, 1.0),

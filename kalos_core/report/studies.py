@@ -52,7 +52,7 @@ DIVIDED = ("merged", "merged_wrong_class")
 """Variation types for which a unit alone does not show the other raters' annotations."""
 
 MOST_EXAMPLES = 60
-"""Greatest number of example drawings in a study, of about 20 kB each."""
+"""Maximum number of example drawings in a study, of about 20 kB each."""
 
 SIDE = 300
 """Longest side of a drawing in pixels."""
@@ -176,7 +176,7 @@ class Study(Parts):
 
     @property
     def graded(self) -> list[GradeAgreement]:
-        """The `attributes` that could be compared, least agreement first."""
+        """The `attributes` that could be compared, lowest agreement first."""
         return least_agreed_first(of for of in self.attributes.values() if isinstance(of, GradeAgreement))
 
     def summary(self) -> dict[str, Any]:
@@ -358,7 +358,7 @@ def _advice(
 def _check_images(folder: Folder) -> None:
     """Check early that a folder exists."""
     if folder is not None and not Path(folder).is_dir():
-        raise InputError(f"images: expected a folder that is there, got {os.fspath(folder)!r}")
+        raise InputError(f"images: expected an existing folder, got {os.fspath(folder)!r}")
 
 
 def _images_found(annotations: Annotations, folder: Folder) -> list[str]:

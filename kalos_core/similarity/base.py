@@ -208,7 +208,7 @@ Threshold = Annotated[
     float,
     Option(
         "Threshold τ_s",
-        "Least similarity, from 0 to 1, at which two annotations may be of the same object.",
+        "Smallest similarity, from 0 to 1, at which two annotations may be of the same object.",
         low=0,
         high=1,
     ),
@@ -220,7 +220,7 @@ Thresholds = Annotated[
     Sequence[float] | NDArray[np.float64],
     Option(
         "Thresholds",
-        "Least similarities at which alpha is computed.",
+        "Smallest similarities at which alpha is computed.",
         low=0,
         high=1,
         type="(T,) floats in [0, 1]",
@@ -303,7 +303,7 @@ def register_similarity(similarity: Similarity | Rows) -> Similarity:
     """
     measure = get_similarity(similarity)
     if measure.name in SIMILARITIES:
-        raise InputError(f"similarity: expected a name of its own, got {repr_of(measure.name)}, which is taken")
+        raise InputError(f"similarity: expected a new name, got {repr_of(measure.name)}, which is in use")
     SIMILARITIES[measure.name] = measure
     return measure
 

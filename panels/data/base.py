@@ -16,15 +16,15 @@ from kalos_core.text import plain
 from ..parts.events import PLUGIN, Context
 
 WHOLE: dict[str, Any] = {"category": None, "rater": None, "tag": None, "follow": False}
-"""A filter, as the view sends it, that leaves out nothing; `follow`: only the images of the view in the grid."""
+"""Empty filter, as the view sends it; `follow`: only the images of the view in the grid."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question about one section of an analysis.
+    """Request of the view about one section of an analysis.
 
-    `chosen` is the filter as the view sends it, `follows` the parts of it that the section heeds, `given` what else
-    came with the question: of a click, what was clicked; of a section, its page and what is chosen on it.
+    `chosen` is the filter as the view sends it, and `follows` the parts of it that the section applies. `given` holds
+    further data of the request: for a click, the clicked element; for a section, its page and the selections on it.
     """
 
     ctx: Context
@@ -39,7 +39,7 @@ class Asked:
 
     @cached_property
     def filter(self) -> kf.Filter:
-        """The filter, as far as the section follows it."""
+        """Parts of the filter that the section applies."""
         parts = {part: self.chosen[part] for part in ("category", "rater", "tag") if part in self.follows}
         return kf.Filter(**parts, samples=self.ctx.view.values("id") if self._follows_view else None)
 
@@ -48,24 +48,24 @@ class Asked:
         return "view" in self.follows and bool(self.chosen["follow"])
 
     def run(self, kind: str) -> AnyRun:
-        """The run of a kind, which the analysis has."""
+        """Return the run of a kind, which the analysis has."""
         return self.analysis.runs[kind]
 
     def details(self, kind: str) -> Any:
-        """The run of a kind with its details."""
+        """Return the run of a kind with its details."""
         return kf.load_details(self.dataset, self.run(kind).key)
 
     @property
     def part(self) -> dict[str, str | None]:
-        """Class and rater of the filter, as arguments of functions that make views."""
+        """Class and rater of the filter, as arguments of functions that return views."""
         return {"category": self.filter.category, "rater": self.filter.rater}
 
     def view(self, view_of: Callable[..., Any], kind: str, *given: Any, **options: Any) -> Any:
-        """A view of the run of a kind."""
+        """Return a view of the run of a kind."""
         return view_of(self.dataset, self.run(kind).key, *given, **options)
 
     def within(self, view: Any) -> Any:
-        """A view, within the tag and the view in the grid that the section follows."""
+        """Restrict a view to the tag and the view in the grid that the section applies."""
         if "tag" in self.follows and self.chosen["tag"] is not None:
             view = view.match_tags(self.chosen["tag"])
         for stage in stages_of(self.ctx.view) if self._follows_view else ():
@@ -75,10 +75,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Led:
-    """Where a click leads: to a view in the grid, a sample, or the form of an operator; `said` is told the user.
+    """Target of a click: a view in the grid, a sample, or the form of an operator; `said` is a message to the user.
 
-    `text` says what is in the view, in the plural, as in "images in dispute"; `fields` are the label fields that are
-    ticked then, by default those that are.
+    `text` describes the view in the plural, as in "images in dispute". `fields` are the label fields to show; by
+    default, the shown fields stay.
     """
 
     view: Any = None
@@ -96,25 +96,25 @@ Click = Callable[[Own, Asked], Led]
 
 
 def click(answer: Click[Own]) -> Click[Own]:
-    """A method of a section that the view may call, as `act(section, name, given)`."""
+    """Mark a method of a section that the view may call, as `act(section, name, given)`."""
     answer.is_click = True  # type: ignore[attr-defined]
     return answer
 
 
 @click
 def open_sample(_section: "DataSection", asked: Asked) -> Led:
-    """The sample that was clicked."""
+    """Open the clicked sample."""
     return Led(sample=asked.given["sample"])
 
 
 @click
 def open_form(section: "DataSection", asked: Asked) -> Led:
-    """The form of the operator that makes the run that is shown."""
+    """Open the form of the operator that makes the shown run."""
     return Led(operator=kf.KINDS[section.run_kind(asked)].operator)
 
 
 def open_filled_form(**more: Any) -> "Click[DataSection]":
-    """A click that opens this form filled in as the run was made, with `more`."""
+    """Return a click that opens this form with the settings of the run, and `more`."""
 
     @click
     def answer(section: "DataSection", asked: Asked) -> Led:
@@ -127,9 +127,9 @@ def open_filled_form(**more: Any) -> "Click[DataSection]":
 
 
 def show(view_of: Callable[..., Any], text: str, kind: str = "", **clicked: str) -> "Click[DataSection]":
-    """A click that shows a view of the run of a kind (by default the section's), with `text` about its images.
+    """Return a click that shows a view of the run of a kind (by default the section's); `text` describes its images.
 
-    `clicked`: argument of `view_of` -> name of what was clicked, as which it stands in the text, in braces.
+    `clicked`: argument of `view_of` -> name of the clicked value, which `text` has in braces.
     """
 
     @click
@@ -142,9 +142,9 @@ def show(view_of: Callable[..., Any], text: str, kind: str = "", **clicked: str)
 
 
 def prompt(operator: str, **runs: str) -> "Click[DataSection]":
-    """A click that opens the form of an operator, filled in with what was clicked and with the keys of `runs`.
+    """Return a click that opens the form of an operator, filled in with the clicked values and the keys of `runs`.
 
-    `runs`: argument -> kind of the run that it takes.
+    `runs`: argument -> kind of its run.
     """
 
     @click
@@ -156,13 +156,13 @@ def prompt(operator: str, **runs: str) -> "Click[DataSection]":
 
 
 class DataSection:
-    """A section that the view draws.
+    """Section that the view draws.
 
-    A subclass says its name (`NAME`), what stands on its tab if that is another (`TITLE`), of which kind the run is
-    that it shows (`KIND`), of which labels that run is (`FAMILY`), which parts of the filter it heeds (`FOLLOWS`), and
-    what stands where there is no run (`NOTHING_YET`: a line, and what the run would say). `send` answers its record,
-    plain values of a few kilobytes, whose type is declared in its file of `panels/view/src/sections`; methods marked
-    `click` answer where a click leads.
+    A subclass sets its name (`NAME`), the text of its tab if that differs (`TITLE`), the kind of the run that it shows
+    (`KIND`), the family of labels of that run (`FAMILY`), the parts of the filter that it applies (`FOLLOWS`), and the
+    text without a run (`NOTHING_YET`: a title, and what the run would show). `send` returns its record, plain values
+    of a few kilobytes, whose type is declared in its file of `panels/view/src/sections`. Methods marked `click` return
+    the target of a click.
     """
 
     NAME: ClassVar[str]
@@ -173,28 +173,28 @@ class DataSection:
     NOTHING_YET: ClassVar[tuple[str, str]] = ("", "")
 
     def is_shown(self, ctx: Context, analysis: Analysis | None) -> bool:
-        """Whether a data set has such a run, or labels of several raters that one could be made of."""
+        """Return whether a data set has such a run, or labels of several raters to make one."""
         has_run = not self.KIND or (analysis is not None and self.KIND in analysis.runs)
         return has_run or (self.FAMILY is not None and is_rated(ctx, self.FAMILY))
 
     def run_kind(self, asked: Asked) -> str:
-        """Of which kind the run is that is shown."""
+        """Return the kind of the shown run."""
         return self.KIND
 
     def send(self, asked: Asked) -> Any:
-        """What the view draws."""
+        """Return the record that the view draws."""
         raise NotImplementedError
 
     def act(self, name: str, asked: Asked) -> Led:
-        """Where a click leads."""
+        """Return the target of a click."""
         method = getattr(type(self), name, None)
         if not getattr(method, "is_click", False):
-            raise ValueError(f"{self.NAME} knows no click {name!r}")
+            raise ValueError(f"{self.NAME} has no click {name!r}")
         led: Led = getattr(self, name)(asked)
         return led
 
 
 def is_rated(ctx: Context, family: Any) -> bool:
-    """Whether fields hold labels of a family by several raters, or could: a list may say whose each label is."""
+    """Return whether fields have, or may have, labels by several raters: a list may name the rater of each label."""
     fields = kf.label_fields(ctx.dataset, family)
     return len(kf.rater_fields(ctx.dataset, family) or fields) > 1 or any(name != path for name, path in fields.items())

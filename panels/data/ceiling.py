@@ -17,7 +17,7 @@ from .rows import Row, rows_of, value_of, values_of
 MOST_TAGS = 25
 
 ALONE, ALL_SETS = "this data set alone", "all of them"
-"""Entries of the menu of data sets."""
+"""Entries of the menu of data sets for the line."""
 
 
 def intervals(asked: Asked) -> Row:
@@ -56,10 +56,10 @@ def checks(asked: Asked) -> Row:
 class CeilingSection(PagedSection):
     NAME, KIND = "Ceiling", "convergence"
     NOTHING_YET = (
-        "The ceiling for any model",
-        "Nothing is computed yet. Raters who differ put a ceiling on any model, whose mAP is measured against labels "
-        "that others would have placed differently. Label convergence is the mAP that raters reach against one "
-        "another; a model inside its interval cannot be told from a rater.",
+        "Which mAP can a model reach on these labels?",
+        "Nothing is computed yet. Disagreement between raters limits the mAP of any model that is evaluated on their "
+        "labels. Label convergence is the mAP that raters reach when they are evaluated against each other. A model "
+        "within its interval agrees with the labels as well as a rater does.",
     )
     PAGES: ClassVar = {
         "Interval": Page("convergence", intervals),
@@ -70,7 +70,7 @@ class CeilingSection(PagedSection):
 
     @click
     def images(self, asked: Asked) -> Led:
-        """Those of a tag, or all of the run."""
+        """Show the images of a tag, or all images of the run."""
         key, tag = asked.run("convergence").key, asked.given.get("tag")
         if tag is None:
             return Led(kf.load_run_view(asked.dataset, key), "images of this analysis")
@@ -78,20 +78,20 @@ class CeilingSection(PagedSection):
 
 
 def _limits(asked: Asked) -> dict[str, float]:
-    """The thresholds that are chosen: the nearest ones of the run, the least not above the greatest."""
+    """Return the selected thresholds: the nearest ones of the run, the smallest not above the largest."""
     levels = asked.run("convergence").settings["thresholds"]
     least = choice(asked, "least", levels, min(levels))
     return {"least": least, "greatest": max(least, choice(asked, "greatest", levels, max(levels)))}
 
 
 def _found(asked: Asked) -> ConvergenceStudy:
-    """At the thresholds that are chosen, with the models that are typed, from the replicates of the run."""
+    """Compute the ceiling from the replicates of the run, for the selected thresholds and the typed models."""
     key, typed = asked.run("convergence").key, asked.given.get("models") or ""
     return kf.convergence_metrics(asked.dataset, key, **_limits(asked), models=typed)
 
 
 def _head(asked: Asked, found: ConvergenceStudy) -> Row:
-    """The ceiling, how it came about, and the thresholds it is over: they stand above every page."""
+    """Return the head of every page: the ceiling, how it was obtained, and its thresholds."""
     return {
         "said": ceiling_title(found.whole),
         "basis": ceiling_basis(found.whole),
@@ -101,7 +101,7 @@ def _head(asked: Asked, found: ConvergenceStudy) -> Row:
 
 
 def _part(part: TagConvergence) -> Row:
-    """All images or those of a tag: mAP of all of them at once, and of subsets of a size."""
+    """Return the mAP of all images or those of a tag, at once and in subsets of one size."""
     found = part.replicates
     if found is None:
         values: Row = {"whole": value_of(None, reason=part.reason), "mean": None, "size": None}

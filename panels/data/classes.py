@@ -21,12 +21,12 @@ from .ranked import ranked_classes
 from .rows import Row, rows_of
 
 MOST_CLASSES = 7
-"""Rows of the matrix: the classes that are most often confused."""
+"""Maximum number of rows of the matrix, those of the classes that are most often confused."""
 
 MOST_ROWS = 25
-"""Rows of the table of two classes."""
+"""Maximum number of rows of the table of pairs of classes."""
 
-TOO_FEW = f"Fewer than two classes are on at least {LEAST_IMAGES} images: none is called the hardest"
+TOO_FEW = f"Too few images to rank classes: fewer than two classes are on at least {LEAST_IMAGES} images"
 
 
 class ClassesSection(DataSection):
@@ -34,7 +34,7 @@ class ClassesSection(DataSection):
     FOLLOWS = ("rater", "tag", "view")
     NOTHING_YET = (
         "Which classes are hard?",
-        "Analyse says how far the raters agree about the objects of each class, and which classes they confuse.",
+        "Analyse computes agreement on the objects of each class, and shows which classes raters confuse.",
     )
 
     def send(self, asked: Asked) -> Row:
@@ -50,7 +50,7 @@ class ClassesSection(DataSection):
 
     category = show(
         view_of_class,
-        "images with {name}, worst first by α of {name} (on an image stands α of all labels)",
+        "images with {name}, lowest α of {name} first (an image shows the α of all its labels)",
         category="name",
     )
     find = prompt("find_variations")
@@ -59,7 +59,7 @@ class ClassesSection(DataSection):
     def confusion(self, asked: Asked) -> Led:
         first, second = asked.given["classes"]
         view = asked.view(view_of_confusion, "variations", first, second)
-        return Led(view, f"images where {plain(first)} and {plain(second)} were taken for one another")
+        return Led(view, f"images where raters confused {plain(first)} and {plain(second)}")
 
 
 def _title(difficulty: ClassDifficulty | Undefined, rows: list[Row]) -> str:
@@ -71,7 +71,7 @@ def _title(difficulty: ClassDifficulty | Undefined, rows: list[Row]) -> str:
 
 
 def _confused(asked: Asked) -> Row | None:
-    """The classes that are most often confused, with the findings of every two, and which rater gave which."""
+    """Return the most often confused classes, with the findings of each pair, and the raters behind them."""
     run = asked.analysis.run("variations")
     if run is None:
         return None
@@ -85,5 +85,5 @@ def _confused(asked: Asked) -> Row | None:
 
 
 def _counted(raters: Any, counts: Any) -> list[tuple[str, int]]:
-    """The raters with a count, the most first."""
+    """Return the raters with their counts, largest first."""
     return [(raters[at], counts[at]) for at in np.argsort(-counts, kind="stable") if counts[at]]

@@ -21,46 +21,52 @@ STATES = {
     "waiting": "images waiting for the guideline",
     "decided": "images with decided units",
 }
-"""State of disputes -> what is in the grid then."""
+"""State of disputes -> description of the view in the grid."""
 
-RESOLVED = "A new label field: what raters agree on, and what was decided, with who decided it."
+RESOLVED = "Write a new label field of agreed and decided labels, with the author of each decision."
 
 HAND_OVER = (
     "Hand over",
-    "The images with open disputes go to an annotation back end that FiftyOne knows, for a new field.",
+    "Send the images with open disputes to an annotation back end of FiftyOne, to annotate them again in a new field.",
 )
 
-TAG = "A tag on the images in dispute and on the labels of these units, to filter, export or save them by."
+TAG = "Tag the images in dispute and the labels of these units, to filter, export or save them."
 
 RESULTS: dict[str, dict[str, tuple[str, str]]] = {
     "agreement": {
-        "resolved": ("Make resolved labels", f"{RESOLVED} Ground truth for FiftyOne's evaluate_detections."),
-        "export_resolved": ("Export resolved labels", "The same as a COCO file, with where each label comes from."),
+        "resolved": ("Make resolved labels", f"{RESOLVED} It is ground truth for FiftyOne's evaluate_detections."),
+        "export_resolved": (
+            "Export resolved labels",
+            "Write these labels to a COCO file, with the source of each label.",
+        ),
         "tag_disputes": ("Tag the disputes", TAG),
         "hand_over": HAND_OVER,
     },
     "image_labels": {
         "resolved": (
             "Make resolved labels",
-            f"{RESOLVED} Ground truth for FiftyOne's evaluate_classifications, the reference of another run, and a "
-            "truth that classifiers are ranked under.",
+            f"{RESOLVED} It is ground truth for FiftyOne's evaluate_classifications, and a reference for other runs "
+            "and for rankings of classifiers.",
         ),
-        "export_resolved": ("Export resolved labels", "The same as a CSV table, with where each label comes from."),
-        "tag_disputes": ("Tag the disputes", "A tag on the images in dispute, to filter, export or save them by."),
+        "export_resolved": (
+            "Export resolved labels",
+            "Write these labels to a CSV table, with the source of each label.",
+        ),
+        "tag_disputes": ("Tag the disputes", "Tag the images in dispute, to filter, export or save them."),
         "hand_over": HAND_OVER,
     },
     "pixels": {"tag_disputes": ("Tag the disputes", TAG), "hand_over": HAND_OVER},
 }
-"""Kind of run -> operator -> its button, and what it is good for."""
+"""Kind of run -> operator -> its button, and its purpose."""
 
 
 class Decidable(DataSection):
-    """A section of the runs of an analysis that have units in dispute."""
+    """Section of the runs of an analysis that have units in dispute."""
 
     KIND = "agreement"
     NOTHING_YET = (
         "Which labels need a decision?",
-        "Analyse says where the raters differ; each dispute is then decided here, one after the other.",
+        "Analyse finds where raters differ. Here you then decide each dispute, one by one.",
     )
 
     def is_shown(self, ctx: Context, analysis: Analysis | None) -> bool:
@@ -71,7 +77,7 @@ class Decidable(DataSection):
 
     @click
     def units(self, asked: Asked) -> Led:
-        """The images of some units."""
+        """Show the images of some units."""
         view = view_of_units(asked.dataset, asked.given["run"], asked.given["labels"])
         return Led(view, asked.given["text"])
 
@@ -81,7 +87,7 @@ class DecideSection(Decidable):
     FOLLOWS = ("category", "rater")
 
     def send(self, asked: Asked) -> Record:
-        """The queue, and the other runs of the analysis that have disputes."""
+        """Return the queue, and the other runs of the analysis that have disputes."""
         dataset, analysis, filter = asked.dataset, asked.analysis, asked.filter
         runs = decidable_in(analysis)
         part = {"category": filter.category, "rater": filter.rater}
@@ -92,7 +98,7 @@ class DecideSection(Decidable):
 
     @click
     def show(self, asked: Asked) -> Led:
-        """The images of the queue in the grid, with the labels of these units alone."""
+        """Show the images of the queue in the grid, with only the labels of these units."""
         filter, state = asked.filter, asked.given["state"]
         view = view_of_queue(asked.dataset, asked.given["run"], filter.category, filter.rater, state)
         return Led(view, STATES[state])
@@ -130,7 +136,7 @@ class GuidelineSection(Decidable):
     def open(self, asked: Asked) -> Led:
         found = view_of_units(asked.dataset, asked.given["run"], asked.given["labels"]).limit(1).values("id")
         if not found:
-            return Led(said="The labels of this question were deleted since.")
+            return Led(said="The labels of this question were deleted.")
         return Led(sample=found[0])
 
 
@@ -150,7 +156,7 @@ class ResultsSection(Decidable):
 
 
 def _trained(asked: Asked, run: str) -> list[Record]:
-    """Who was decided against: gave one class, and another was decided; with the labels of these units."""
+    """Return overruled raters with the class they gave, the decided class, and the labels of the units."""
     table: Any = kf.training_list(asked.dataset, run)
     filter = asked.filter
     if filter.rater is not None:

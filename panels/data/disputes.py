@@ -16,20 +16,20 @@ from kalos_core.text import plain
 Record = dict[str, Any]
 
 AHEAD = 20
-"""Disputes that are sent at once, at least: the view asks for more before they are used up."""
+"""Minimum number of disputes to send at once; the view requests more before they run out."""
 
 FIRST = 6
-"""Disputes that *Decide* begins with."""
+"""Number of disputes in the first answer of *Decide*."""
 
 
 def decidable_in(analysis: Analysis) -> list[Any]:
-    """The runs of an analysis that have units in dispute, objects before image-level labels and masks."""
+    """Return the runs of an analysis with units in dispute: objects, then image-level labels, then masks."""
     runs = [analysis.run(kind) for kind in DECIDABLE]
     return [run for run in runs if run is not None and is_decidable(run)]
 
 
 def queue_of(dataset: Any, run: Any, variations: str | None, disputes: Sequence[Record], **part: str | None) -> Record:
-    """What is decided about, with these disputes; `part`: of which class, where which rater stands against others."""
+    """Return the queue with these disputes; `part`: the class and the rater to which it is limited."""
     deciding = deciding_of(dataset, run)
     return {
         "run": run.key,
@@ -51,7 +51,7 @@ def queue_of(dataset: Any, run: Any, variations: str | None, disputes: Sequence[
 def next_disputes(
     dataset: Any, run: str, count: int, variations: str | None, after: str | None = None, **part: str | None
 ) -> list[Record]:
-    """The next open disputes of a part of the queue, all of a sample at once."""
+    """Return the next open disputes of a part of the queue, always all disputes of a sample."""
     samples = shown_ahead(dataset, run, count, after=after, variations_key=variations, **part)
     return [
         dispute_of(shown, unit, **part)
@@ -62,7 +62,7 @@ def next_disputes(
 
 
 def dispute_of(shown: SampleDisputes, unit: DisputedUnit, **part: str | None) -> Record:
-    """A unit in dispute of a sample, where a part of the queue is gone through."""
+    """Return a unit in dispute of a sample, for a part of the queue."""
     return {
         "id": str(unit.units[0]),
         "sample": shown.sample_id,
@@ -83,7 +83,7 @@ def dispute_of(shown: SampleDisputes, unit: DisputedUnit, **part: str | None) ->
 
 
 def _given(shown: SampleDisputes, unit: DisputedUnit) -> Iterable[Record]:
-    """What each rater who was assigned gave, and what that is towards the others."""
+    """Return the answer of each assigned rater, and how it compares with the others."""
     report, nothing = shown.report, DECIDABLE[shown.kind].NOTHING
     rows = [cells for number, cells in zip(report.units, report.cells, strict=True) if number in unit.units]
     for rater, classes in unit.values.items():
@@ -95,7 +95,7 @@ def _given(shown: SampleDisputes, unit: DisputedUnit) -> Iterable[Record]:
 
 
 def made_of(decision: Decision | None) -> Record | None:
-    """A decision; the view sends `when` back as what it saw."""
+    """Return a decision as plain values; the view sends `when` back to show which version it saw."""
     if decision is None:
         return None
     names = ("decision", "rater", "category", "note", "who")
@@ -104,13 +104,13 @@ def made_of(decision: Decision | None) -> Record | None:
 
 
 def _counted(classes: Sequence[str]) -> str:
-    """Classes with their numbers, each once."""
+    """Return the classes as text, each once with its count."""
     counts = Counter(classes).items()
     return ", ".join(plain(name) if count == 1 else f"{count} × {plain(name)}" for name, count in counts)
 
 
 def found_text(findings: Sequence[Any]) -> str:
-    """What an annotation is towards each other rater, with the similarity; they are named where it is not the same."""
+    """Describe how an annotation compares with the other raters, with similarities; name the raters if it varies."""
     towards: dict[str, list[Any]] = {}
     for finding in findings:
         towards.setdefault(VARIATION_LABELS[finding.variation], []).append(finding)
@@ -125,13 +125,13 @@ def _towards(finding: Any) -> str:
 
 
 def _similarities(findings: Sequence[Any]) -> str:
-    """The least and the greatest similarity, once where they are equal."""
+    """Return the smallest and largest similarity as text, only one if they are equal."""
     values = sorted(alpha_text(one.similarity) for one in findings if one.similarity is not None)
     return "–".join(dict.fromkeys([values[0], values[-1]])) if values else ""
 
 
 def findings_of(dataset: Any, run: Any, own: Any) -> tuple[str | None, bool]:
-    """The variations of the same labels, similarity and threshold, else the newest; whether they are of the same."""
+    """Return the variations with the same labels, similarity and threshold, else the newest; and whether they match."""
     if run.kind != "agreement":
         return None, True
     runs = [*filter(None, [own]), *kf.list_runs(dataset, "variations", info=True)]
@@ -145,7 +145,7 @@ def _compared(run: Any) -> Any:
 
 
 def choices_in(dataset: Any, analysis: Analysis) -> Mapping[str, list[str]]:
-    """Classes and raters by which the disputes of an analysis without objects are filtered."""
+    """Return the classes and raters of the filter for disputes of an analysis without objects."""
     runs = decidable_in(analysis)[:1]
     return {
         "category": [name for run in runs for name in deciding_of(dataset, run).classes["classes"]],

@@ -13,7 +13,7 @@ from .rows import Row
 
 
 def figure_of(part: Part, caption: Caption) -> Row:
-    """A part of a run that has a figure, as `look/plot.tsx` draws it."""
+    """Return a part of a run that has a figure, as `look/plot.tsx` draws it."""
     plain = part.figure.to_plotly_json()
     plain["layout"].pop("template", None)  # the App brings its theme; plotly's own is white, and 7 kB
     said = _said(part, caption)
@@ -21,17 +21,17 @@ def figure_of(part: Part, caption: Caption) -> Row:
 
 
 def figures_in(parts: Mapping[str, Part], *names: str) -> list[Row]:
-    """Those of the figures that a run has."""
+    """Return those of the figures that the run has."""
     return [figure_of(parts[name], CAPTIONS[name]) for name in names if name in parts and parts[name].figure]
 
 
 def figure_in(parts: Mapping[str, Part], name: str) -> Row | None:
-    """A figure, where a run has it."""
+    """Return a figure if the run has it."""
     return next(iter(figures_in(parts, name)), None)
 
 
 def matrix_in(parts: Mapping[str, Part], name: str, entries: Iterable[Any]) -> Row | None:
-    """A heat map of every two entries, where a run has it, as `look/heat.tsx` draws it."""
+    """Return a matrix of pairs of entries, as `look/heat.tsx` draws it, if the run has it."""
     if name not in parts or not parts[name].figure:
         return None
     names = list(map(str, entries))

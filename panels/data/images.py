@@ -20,7 +20,7 @@ class ImagesSection(DataSection):
     FOLLOWS = ("category", "rater", "tag", "view")
     NOTHING_YET = (
         "On which images do the raters disagree?",
-        "Analyse finds which labels of different raters mean the same object; alpha says how far they agree on each "
+        "Analyse matches labels of different raters that mean the same object. Alpha then measures agreement on each "
         "image, corrected for chance.",
     )
 
@@ -50,7 +50,7 @@ class ImagesSection(DataSection):
 
     @click
     def worst(self, asked: Asked) -> Led:
-        """By the alpha of a class or a rater, where images show that of all their labels."""
+        """Show the images sorted by the alpha of the filtered class and rater; they display the alpha of all labels."""
         names = " and ".join(plain(name) for name in asked.part.values() if name is not None)
-        order = f"worst first by α of {names} (on an image stands α of all labels)" if names else "the lowest α first"
+        order = f"lowest α of {names} first (an image shows the α of all its labels)" if names else "lowest α first"
         return Led(asked.view(view_worst_first, "agreement", **asked.part), f"images, {order}")

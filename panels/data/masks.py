@@ -20,11 +20,11 @@ from .rows import Row, rows_of
 MOST_ROWS = 25
 
 SHARES = ("sensitivity", "ppv", "kappa", "specificity", "npv")
-"""What is known of a rater against a consensus of pixels."""
+"""Measures of a rater against a consensus of pixels."""
 
 
 def shares_of(performance: Any) -> list[Row]:
-    """Of each rater the shares by name, of a `RaterPerformance`."""
+    """Return the measures of each rater by name, from a `RaterPerformance`."""
     return rows_of(**{name: getattr(performance, name) for name in SHARES})
 
 
@@ -64,9 +64,10 @@ def divisions(asked: Asked) -> Row | None:
 class MasksSection(PagedSection):
     NAME, KIND, FAMILY = "Masks", "pixels", MASKS
     NOTHING_YET = (
-        "How far do raters agree about pixels?",
-        "Nothing is computed yet. Raters who mark pixels of the same image differ at edges and on whole objects. This "
-        "shows how far, who stands out, and where: each image has a map of how many raters marked each pixel.",
+        "How much do raters agree about pixels?",
+        "Nothing is computed yet. Raters who annotate pixels of the same image differ at edges and on whole objects. "
+        "This section shows how much they differ, which raters are outliers, and where they differ: each image gets a "
+        "map of the number of raters who annotated each pixel.",
     )
     PAGES: ClassVar = {
         "Raters": Page("pixels", raters),
@@ -76,16 +77,16 @@ class MasksSection(PagedSection):
     }
 
     again, open = open_form, open_sample
-    rater = show(view_of_mask_rater, "images assigned to {name}, least agreement first", rater="name")
+    rater = show(view_of_mask_rater, "images assigned to {name}, lowest agreement first", rater="name")
 
-    furthest = show(kf.view_of_boundaries, "images, boundaries furthest apart first")
-    least_alike = show(kf.view_of_divisions, "images, divisions least alike first")
+    furthest = show(kf.view_of_boundaries, "images, largest boundary distances first")
+    least_alike = show(kf.view_of_divisions, "images, least similar divisions first")
 
 
 def _paired(
     asked: Asked, setting: str, load: Callable[..., Any], measure: str, caption: str, *, low_is_worse: bool
 ) -> Row | None:
-    """What a run with a setting says of every two raters, and the images that are worst by a measure; else None."""
+    """Return a run's comparison of each pair of raters and its worst images by a measure; None without the setting."""
     run = asked.run("pixels")
     if not run.settings.get(setting):
         return None
@@ -94,13 +95,13 @@ def _paired(
 
 
 def _raters(found: Any) -> list[Row]:
-    """Each rater against the consensus; `apart`: how far they differ from the others, 1 − F1."""
+    """Return each rater against the consensus; `apart`: the difference from the others, 1 − F1."""
     shares = shares_of(found.performance)
     return rows_of(name=found.raters, stands_out=found.outliers, apart=found.mean_difference, shares=shares)
 
 
 def _of_class(asked: Asked) -> tuple[Any, Row]:
-    """The run, the class that is chosen, and all of them."""
+    """Return the run, the selected class, and all classes."""
     run = asked.details("pixels")
     classes = list(pixel_classes(run.details))
     return run, {"category": choice(asked, "category", classes), "categories": classes}

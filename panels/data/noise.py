@@ -32,7 +32,7 @@ LABELS = {kind: EVENT_LABELS[kind] for kind in CHANGES}
 
 
 def events(asked: Asked) -> Row:
-    """`stages`: the names that a click is given, with a row of the table for each."""
+    """Return the page *Events*; `stages` has the names that clicks use, one per row of the table."""
     run = asked.details("noise")
     parts, counts, loss = kf.figures_of(run), run.metrics["events"], run.details.loss
     return {
@@ -84,15 +84,15 @@ def used(asked: Asked) -> Row:
     run = asked.details("noise")
     facts = {
         "Model": run.metrics["model"],
-        "Classes are mistaken by": run.metrics["class_source"],
-        "Annotations are added from": run.metrics["false_positive_source"],
+        "Source of wrong classes": run.metrics["class_source"],
+        "Source of added annotations": run.metrics["false_positive_source"],
         "Seed": str(run.metrics["seed"]),
     }
     return {"facts": facts, "origins": origin_rows(NoiseModel.from_json(run.details.model))}
 
 
 class NoiseSection(PagedSection):
-    """What synthetic raters changed, and whether they differ as the real ones do."""
+    """Section on the events of synthetic raters, and on how realistic they are."""
 
     NAME, KIND, FAMILY = "Noise", "noise", None
     PAGES: ClassVar = {
@@ -118,13 +118,13 @@ class NoiseSection(PagedSection):
         view = asked.view(view_of_event, "noise", STAGE_EVENTS[name])
         return Led(view, f"images with events of the stage {STAGE_LABELS[name]}")
 
-    rater = show(partial(view_of_event, event=CHANGES), "images with what {field} changed", rater="field")
-    changed = show(view_of_changes, "images with events, those with most first")
+    rater = show(partial(view_of_event, event=CHANGES), "images with changes by {field}", rater="field")
+    changed = show(view_of_changes, "images with events, most events first")
 
     def act(self, name: str, asked: Asked) -> Led:
-        """With the labels of the synthetic raters, or of the one that was clicked, and those of the reference.
+        """Return the target with the label fields to show: the synthetic raters, or the clicked one, and the reference.
 
-        The App shows no synthetic labels unasked, as they would be taken for those of people.
+        By default, the App hides synthetic labels, so that nobody mistakes them for labels of people.
         """
         led, run = super().act(name, asked), asked.run("noise")
         own = [asked.given["field"]] if "field" in asked.given else run.metrics["fields"]

@@ -17,10 +17,10 @@ from .rows import Row, row_of, value_of
 from .variations import ranked_differences, show_difference, show_rate
 
 FEW = 5
-"""Rows of a list."""
+"""Maximum number of rows of a list."""
 
 WORST = 6
-"""Images that are shown small."""
+"""Maximum number of thumbnails."""
 
 
 class OverviewSection(DataSection):
@@ -28,8 +28,8 @@ class OverviewSection(DataSection):
     FOLLOWS = ("category", "rater", "tag", "view")
     NOTHING_YET = (
         "How good are the labels?",
-        "Analyse says how far the raters agree, which class is hardest, who differs, and what no model can be expected "
-        "to pass.",
+        "Analyse computes how much the raters agree, which class is hardest, which raters differ, and which mAP a "
+        "model can reach.",
     )
 
     def send(self, asked: Asked) -> Row:
@@ -57,8 +57,8 @@ class OverviewSection(DataSection):
         }
 
     open = open_sample
-    category = show(view_of_class, "images with {name}, the least agreement first", category="name")
-    rater = show(view_worst_first, "images, those first where {name} agrees least", rater="name")
+    category = show(view_of_class, "images with {name}, lowest agreement first", category="name")
+    rater = show(view_worst_first, "images, lowest agreement of {name} first", rater="name")
     difference = show_difference
     rate = show_rate
     report = prompt("report", key="agreement")
@@ -66,7 +66,7 @@ class OverviewSection(DataSection):
 
     @click
     def worst(self, asked: Asked) -> Led:
-        return Led(asked.view(view_worst_first, "agreement", **asked.part), "images, the least agreement first")
+        return Led(asked.view(view_worst_first, "agreement", **asked.part), "images, lowest agreement first")
 
 
 def _differences(asked: Asked) -> list[Row]:
@@ -75,21 +75,21 @@ def _differences(asked: Asked) -> list[Row]:
 
 
 def _furthest(asked: Asked) -> list[Row]:
-    """Raters by their alpha with the others, the least first; undefined last."""
+    """Return raters by their alpha with the others, lowest first, undefined last."""
     cards = kf.rater_scorecard(asked.dataset, asked.analysis.key, asked.filter)
     order = sorted(cards, key=lambda card: (np.isnan(card.alpha), card.alpha))[:FEW]
     return [{**value_of(card.alpha, card.alpha_interval), "name": card.rater, "images": card.images} for card in order]
 
 
 def _hardest(found: NarrowedAgreement) -> list[Row]:
-    """Classes on enough images, the hardest first, as the sentence has it; all where no two are on so many."""
+    """Return classes on enough images, hardest first, as in the sentence; all classes if fewer than two are."""
     rows = ranked_classes(found.class_difficulty)
     ranked = [row for row in rows if row["is_ranked"]]
     return (ranked if len(ranked) > 1 else rows)[:FEW]
 
 
 def _ceiling(asked: Asked) -> Row | None:
-    """The mAP that raters reach against one another; `how` it was obtained, and the `route` in full."""
+    """Return the mAP that raters reach against each other, `how` it was obtained, and the full `route`."""
     run = asked.analysis.run("convergence")
     if run is None or run.metrics["whole"] is None:
         return None
@@ -98,6 +98,6 @@ def _ceiling(asked: Asked) -> Row | None:
 
 
 def _advice(asked: Asked) -> Row | None:
-    """The advice of the calibration, where it has the similarity in use."""
+    """Return the advice of the calibration if it has the similarity in use."""
     found = advice_of(asked.dataset, asked.analysis)
     return None if found is None else {"short": found.short, "text": found.text}

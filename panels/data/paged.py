@@ -12,23 +12,23 @@ Choice = TypeVar("Choice")
 
 @dataclass(frozen=True)
 class Page:
-    """A page: the kind of the run that it shows ("": of none), and what it sends of it."""
+    """Page: the kind of the run that it shows ("": none), and the function that returns its record."""
 
     kind: str
     send: Callable[[Asked], Any]
 
 
 class PagedSection(DataSection):
-    """A section whose pages are asked for one by one: the view sends the page and what is chosen as `given`."""
+    """Section with pages that the view requests one by one; `given` has the page and the selections on it."""
 
     PAGES: ClassVar[Mapping[str, Page]]
 
     def pages(self, asked: Asked) -> tuple[str, ...]:
-        """Those that the data have something for."""
+        """Return the names of the pages for which there are data."""
         return tuple(self.PAGES)
 
     def page(self, asked: Asked) -> str:
-        """The one that is asked for; at first one that has a run."""
+        """Return the requested page, or initially the first that has a run."""
         there = self.pages(asked)
         chosen: str | None = asked.given.get("page")
         if chosen in there:
@@ -40,13 +40,13 @@ class PagedSection(DataSection):
         return self.PAGES[self.page(asked)].kind
 
     def send(self, asked: Asked) -> Row:
-        """The page, which there are, and the page's own record as `shown`."""
+        """Return the page, the names of all pages, and the record of the page as `shown`."""
         page = self.page(asked)
         return {"pages": self.pages(asked), "page": page, "shown": self.PAGES[page].send(asked)}
 
 
 def choice(asked: Asked, name: str, among: Sequence[Choice], usual: Choice | None = None) -> Choice:
-    """What was chosen under a name, where it is there; else the usual one, or the first."""
+    """Return the selection under a name if it exists; otherwise the default, or the first entry."""
     chosen = asked.given.get(name)
     if chosen in among:
         return chosen  # type: ignore[return-value]

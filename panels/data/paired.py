@@ -9,10 +9,10 @@ MOST_IMAGES = 25
 
 
 def paired_of(dataset: Any, found: Any, measure: str, *, low_is_worse: bool) -> Row:
-    """The means over images of a `PairedRaters`, and the images that are worst by one of its measures.
+    """Return the means over images of a `PairedRaters`, and the worst images by one of its measures.
 
-    Rows have names, and each measure, with both ends of its interval as `<measure>_low` and `<measure>_high`. There are
-    none of classes where there is one, nor of pairs where raters have no names over all images.
+    Rows have names, and each measure with both ends of its interval as `<measure>_low` and `<measure>_high`. There are
+    no rows of classes if there is only one class, and none of pairs if raters are local to their image.
     """
     title, _, over = found.headline.partition("\n")
     worst = found.by_image().dropna(subset=measure).sort_values(measure, ascending=low_is_worse, kind="stable")

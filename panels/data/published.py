@@ -11,8 +11,8 @@ from .rows import Row, row_of
 class PublishedSection(DataSection):
     NAME, KIND = "Published", "agreement"
     NOTHING_YET = (
-        "How do others agree?",
-        "Analyse says how far your raters agree; then it stands here beside published data sets.",
+        "How does your alpha compare with published ones?",
+        "Analyse computes the agreement of your raters. This section then compares it with published data sets.",
     )
 
     def send(self, asked: Asked) -> Row:

@@ -21,7 +21,7 @@ from .rows import Row, rows_of, value_of, values_of
 MAJORITY = "majority"
 
 ALL_RATERS = ""
-"""In a menu of raters."""
+"""Entry of a menu of raters."""
 
 MOST_ROWS = 25
 
@@ -73,7 +73,7 @@ def raters(asked: Asked) -> Row:
 
 
 def right(asked: Asked) -> Row | None:
-    """Who is right, and how sure; None where nothing is estimated yet."""
+    """Return the estimate of who is right, and how sure; None without an estimate."""
     run = asked.details("image_labels")
     truths = {truth.question: truth for truth in run.details.truth}
     if not truths:
@@ -105,8 +105,8 @@ def over_time(asked: Asked) -> Row:
 
 
 def difference_in(kind: str) -> Click[Any]:
-    """A click to the images that two raters answered differently, of whom the majority is one, too."""
-    text = "images that {one} and {other} answered differently"
+    """Return a click that shows the images to which two raters, or a rater and the majority, gave different answers."""
+    text = "images with different answers of {one} and {other}"
     return show(view_of_difference, text, kind, rater_a="one", rater_b="other")
 
 
@@ -114,8 +114,9 @@ class QuestionsSection(PagedSection):
     NAME, KIND, FAMILY = "Questions", "image_labels", IMAGE_LABELS
     NOTHING_YET = (
         "On which questions do raters agree?",
-        "Nothing is computed yet. Where raters gave each image one label, or several, this shows on which questions, "
-        "concepts and images they agree, who labels like whom, and whether more answers would still change anything.",
+        "Nothing is computed yet. If raters gave each image one or several labels, this section shows on which "
+        "questions, concepts and images they agree, which raters give similar labels, and whether more answers would "
+        "change the result.",
     )
     PAGES: ClassVar = {
         "Agreement": Page("image_labels", agreement),
@@ -127,25 +128,25 @@ class QuestionsSection(PagedSection):
     }
 
     again, open, estimate = open_form, open_sample, open_filled_form(estimate=True)
-    question = show(kf.view_of_disputes, "images whose answers to {name} differ", question="name")
+    question = show(kf.view_of_disputes, "images with different answers to {name}", question="name")
     concept = show(kf.view_of_disputes, "images where some chose {name} and others did not", concept="name")
     disputes = show(kf.view_of_disputes, "images in dispute")
     difference = difference_in("image_labels")
-    least_sure = show(kf.view_least_sure_first, "images, the least sure first")
+    least_sure = show(kf.view_least_sure_first, "images, least sure first")
 
 
 class TeamsSection(DataSection):
-    """Two teams of raters: how alike each is among itself, and whether they say the same."""
+    """Section on two teams of raters: agreement within each team and between them."""
 
     NAME, KIND, FAMILY = "Teams", "image_labels", IMAGE_LABELS
     NOTHING_YET = (
-        "Do two teams say the same?",
-        "No teams are compared yet. Name two, such as experts and a crowd, to see how alike each is among itself, and "
-        "whether their majorities say the same.",
+        "Do two teams agree?",
+        "No teams are compared yet. Name two teams, such as experts and a crowd, to see the agreement within each "
+        "team, and between their majorities.",
     )
 
     def send(self, asked: Asked) -> Row:
-        """Without a title no teams are compared yet."""
+        """Return the comparison; the title is empty if no teams are compared yet."""
         found = asked.details(self.KIND).details.teams
         if found is None:
             return {"title": "", "names": [], "rows": []}
@@ -157,7 +158,7 @@ class TeamsSection(DataSection):
 
 
 def _questions(found: Any) -> list[Row]:
-    """The coefficients of each question; its equal weights only where the probability of agreement is doubtful."""
+    """Return the coefficients of each question; with equal weights only if the probability of agreement is doubtful."""
     return rows_of(
         np.argsort(found.free_marginal, kind="stable")[:MOST_ROWS],
         name=found.question,
@@ -181,7 +182,7 @@ def _grades(of: Any) -> Row:
 
 
 def _directions(of: Any) -> Row:
-    """How much higher than the others the raters of a question grade, the lowest first."""
+    """Return how much higher than the others each rater of a question grades, lowest first."""
     places = range(len(of.raters))
     rows = rows_of(
         least_first(of.difference),

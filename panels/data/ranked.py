@@ -13,7 +13,7 @@ from .rows import Row, rows_of
 
 
 def ranked_classes(classes: ClassDifficulty | Undefined) -> list[Row]:
-    """Classes with an alpha: those on enough images, the hardest first, then the others likewise."""
+    """Return classes with an alpha, hardest first: those on enough images, then the others."""
     if isinstance(classes, Undefined):
         return []
     ranked = hardest_first(classes.alpha, classes.images)
@@ -24,7 +24,7 @@ def ranked_classes(classes: ClassDifficulty | Undefined) -> list[Row]:
 
 
 def ranked_estimates(names: Any, found: Any) -> list[Row]:
-    """Names with the alphas of `Estimates`, the least first; undefined last."""
+    """Return names with the alphas of `Estimates`, lowest first, undefined last."""
     return rows_of(np.argsort(found.alpha, kind="stable"), **_alphas(names, found))
 
 
@@ -34,5 +34,5 @@ def _alphas(names: Any, found: Any) -> dict[str, Any]:
 
 
 def most_first(counts: Mapping[str, int]) -> list[Row]:
-    """Names with their counts."""
+    """Return names with their counts, largest first."""
     return [{"name": name, "value": counts[name]} for name in sorted(counts, key=lambda name: -counts[name])]

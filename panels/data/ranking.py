@@ -47,7 +47,7 @@ def detectors(asked: Asked) -> Row:
 
 
 def curves(asked: Asked) -> Row | None:
-    """None where the run ranks models by mAP, which have no curves."""
+    """Return the curves; None if the run ranks models by mAP, which have no curves."""
     run = asked.details("detectors")
     metrics = run.metrics
     if metrics["of"] != "pixels":
@@ -66,13 +66,13 @@ def curves(asked: Asked) -> Row | None:
 
 
 class RankingSection(PagedSection):
-    """Classifiers and detectors, each with the newest run of its kind."""
+    """Section on classifiers and detectors, each with the newest run of its kind."""
 
     NAME = "Ranking"
     NOTHING_YET = (
-        "Which model is best, and does it depend on whose labels it is measured against?",
-        "Nothing is ranked yet. Classifiers whose scores are in fields, score maps (Heatmap fields) or labels with a "
-        "confidence are ranked under every rater and under each estimated truth.",
+        "Which model is best, and does that depend on the rater used as reference?",
+        "Nothing is ranked yet. A run ranks classifiers (fields with scores), or detectors (Heatmap fields, or labels "
+        "with a confidence), with each rater and each estimated ground truth as reference.",
     )
     PAGES: ClassVar = {
         "Classifiers": Page("ranking", classifiers),
@@ -87,7 +87,7 @@ class RankingSection(PagedSection):
         return self._there(asked.ctx, asked.analysis)
 
     def _there(self, ctx: Context, analysis: Analysis | None) -> tuple[str, ...]:
-        """The pages that have a run, or labels that one could be made of."""
+        """Return the pages with a run, or with labels to make one."""
         runs, dataset = ({} if analysis is None else analysis.runs), ctx.dataset
         scored = is_rated(ctx, IMAGE_LABELS) and bool(scored_fields(dataset))
         mapped = is_rated(ctx, MASKS) and bool(heatmap_fields(dataset))
@@ -98,7 +98,7 @@ class RankingSection(PagedSection):
 
 
 def _ranks(parts: Mapping[str, Part], ranking: Any) -> Row:
-    """Systems under every reference; `best`: the share of replicates in which one is."""
+    """Return the systems under every reference; `best`: the share of replicates in which a system is best."""
     values = map(values_of, ranking.values, ranking.interval)
     cells = zip(values, ranking.ranks, ranking.best_share, strict=True)
     return {

@@ -30,7 +30,7 @@ class RatersSection(DataSection):
     FOLLOWS = ("category", "rater", "tag", "view")
     NOTHING_YET = (
         "How does each rater differ?",
-        "Analyse compares every rater with each other one: how far they agree, what they miss, add, merge and split.",
+        "Analyse compares each pair of raters: how much they agree, and how often each misses, adds, merges, splits.",
     )
 
     def send(self, asked: Asked) -> Row:
@@ -53,7 +53,7 @@ class RatersSection(DataSection):
     rate = show_rate
     confusion = show(
         view_of_confusion,
-        "images where {own} and {other} were taken for one another",
+        "images where raters confused {own} and {other}",
         "variations",
         category_a="own",
         category_b="other",
@@ -65,27 +65,27 @@ class RatersSection(DataSection):
     def rater(self, asked: Asked) -> Led:
         name = asked.given["rater"]
         view = asked.view(view_worst_first, "agreement", **{**asked.part, "rater": name})
-        return Led(view, f"images, those first where {plain(name)} agrees least")
+        return Led(view, f"images, lowest agreement of {plain(name)} first")
 
     @click
     def pair(self, asked: Asked) -> Led:
         first, second = asked.given["raters"]
         view = asked.view(view_of_pair, "agreement", first, second)
-        return Led(view, f"images of {plain(first)} and {plain(second)}, those first where they disagree most")
+        return Led(view, f"images of {plain(first)} and {plain(second)}, lowest agreement first")
 
     @click
     def person(self, asked: Asked) -> Led:
-        """The images of the two sessions of a person that agree least."""
+        """Show the images of the two sessions of a person with the lowest agreement."""
         name, found = asked.given["name"], narrowed_metrics(asked.dataset, asked.run("agreement").key)
         own, together = np.flatnonzero(found.annotations.person == name), found.collaboration
         least = None if isinstance(together, Undefined) else together.least_pair(own)
         if least is None:
-            return Led(said=f"{plain(name)} has no two sessions with an alpha")
+            return Led(said=f"{plain(name)} has no pair of sessions with an alpha")
         return self.pair(replace(asked, given={"raters": least}))
 
     @click
     def sheet(self, asked: Asked) -> Led:
-        """The feedback sheet of a rater, which the browser saves."""
+        """Download the feedback sheet of a rater."""
         rater = asked.given["rater"]
         page = kf.feedback(asked.dataset, asked.analysis.key, rater, asked.filter)
         name = "feedback-" + re.sub(r"[^\w.-]+", "-", rater) + ".html"
@@ -107,7 +107,7 @@ def _vitality_title(found: RaterVitality | Undefined) -> str:
 
 
 def _sessions(asked: Asked) -> tuple[list[Row], list[Row], Row]:
-    """Alphas of people with themselves and of all within each session, the least first, and their titles."""
+    """Return alphas of people with themselves and of all raters within each session, lowest first, and their titles."""
     details = asked.details("agreement").details
     again, team = details.intra_rater, details.team_agreement
     if isinstance(again, Undefined):
@@ -117,7 +117,7 @@ def _sessions(asked: Asked) -> tuple[list[Row], list[Row], Row]:
 
 
 def _pairs(found: Collaboration) -> Row:
-    """Alpha of every two raters, similar ones side by side: (R, R) each."""
+    """Return the alpha of each pair of raters, with similar raters next to each other: (R, R) each."""
     alpha, interval = found.side_by_side
     return {
         "title": collaboration_title(found.raters.tolist(), found.alpha),

@@ -9,24 +9,24 @@ Row = dict[str, Any]
 
 
 def value_of(value: Any, interval: Any = None, reason: str = "") -> Row:
-    """A number with its interval, as `look/value.tsx` has it; `reason`: why it is undefined."""
+    """Return a number with its interval, as in `look/value.tsx`; `reason`: why it is undefined."""
     low, high = interval if interval is not None and has_interval(interval) else (None, None)
     return {"value": value, "low": low, "high": high, "reason": reason}
 
 
 def values_of(values: Any, intervals: Any, reasons: Sequence[str] | None = None) -> list[Row]:
-    """The numbers (N,) of a column with their intervals (N, 2): itself a column for `rows_of`."""
+    """Return the numbers (N,) of a column with their intervals (N, 2), as a column for `rows_of`."""
     why = [""] * len(values) if reasons is None else reasons
     return [value_of(*one) for one in zip(values, intervals, why, strict=True)]
 
 
 def measured(found: Any, *names: str) -> Row:
-    """Numbers of a result, each with the interval that it has beside it."""
+    """Return numbers of a result, each with its interval."""
     return {name: value_of(getattr(found, name), getattr(found, f"{name}_interval")) for name in names}
 
 
 def row_of(found: Any, *same: str, **renamed: str) -> Row:
-    """Attributes of a result as a record, some of them under another name.
+    """Return attributes of a result as a record, some of them under another name.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def row_of(found: Any, *same: str, **renamed: str) -> Row:
 
 
 def rows_of(order: Iterable[Any] | None = None, **columns: Any) -> list[Row]:
-    """The rows at these places, in this order, of a table of columns of N entries; by default all of them.
+    """Return the rows at these positions, in this order, of columns of N entries; by default all rows.
 
     Examples
     --------

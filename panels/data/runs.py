@@ -29,7 +29,7 @@ def listing(asked: Asked) -> Row:
 
 
 def comparison(asked: Asked) -> Row | None:
-    """Changes from `against` to the analysis; None where there is no other analysis with agreement."""
+    """Return the changes from `against` to the analysis; None without another analysis with agreement."""
     key = asked.analysis.key
     found = [one.key for one in kf.list_analyses(asked.dataset) if one.run("agreement") and one.key != key]
     if not found or asked.analysis.run("agreement") is None:
@@ -57,7 +57,7 @@ class RunsSection(PagedSection):
 
     @click
     def do(self, asked: Asked) -> Led:
-        """The form of what is to be done with a run."""
+        """Open the form of an action on a run."""
         operator, key = asked.given["operator"], asked.given["key"]
         return Led(operator=operator, given={ACTIONS[operator]: key})
 
@@ -65,11 +65,11 @@ class RunsSection(PagedSection):
     def change(self, asked: Asked) -> Led:
         which, against = asked.given["which"], asked.given["against"]
         view = view_of_change(asked.dataset, against, asked.analysis.key, which)
-        return Led(view, f"{which} images, the most first")
+        return Led(view, f"{which} images, largest change first")
 
 
 def _listed(dataset: Any, runs: list[AnyRun]) -> Row:
-    """The runs of one analysis, or a lone one; `said`: their status and notes, and why one cannot be read."""
+    """Return the runs of one analysis, or a single run; `said`: their status and notes, and why one cannot be read."""
     lead = next((run for run in runs if not run.unreadable), runs[0])
     return {
         **row_of(lead, "key", "images"),
@@ -87,7 +87,7 @@ def _text(value: Any) -> str:
 
 
 def _differences(found: Differences) -> list[Row]:
-    """Those that changed most first."""
+    """Return the differences, largest first."""
     order = np.argsort(-np.abs(found.difference), kind="stable")[:MOST_ROWS]  # undefined last
     numbers = {"before": found.alpha_a, "after": found.alpha_b, "change": found.difference}
     return rows_of(order, name=found.name, **numbers, is_clear=found.is_clear, images=found.images)

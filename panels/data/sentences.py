@@ -10,11 +10,11 @@ from .base import Asked
 from .overview import OverviewSection
 
 WITHOUT_OBJECTS = ("image_labels", "pixels")
-"""Kinds of runs of which there are sentences."""
+"""Kinds of runs with sentences."""
 
 
 class OverviewOfAny(OverviewSection):
-    """The dashboard of objects, else the sentences of `kf.overview_of`."""
+    """Overview of objects, or without objects the sentences of `kf.overview_of`."""
 
     def is_shown(self, ctx: Context, analysis: Analysis | None) -> bool:
         return super().is_shown(ctx, analysis) or bool(analysis and _kinds(analysis))
@@ -30,5 +30,5 @@ class OverviewOfAny(OverviewSection):
 
 
 def _kinds(analysis: Analysis) -> list[str]:
-    """Those of its runs, where it has none of objects."""
+    """Return the kinds of its runs if it has no run of objects."""
     return [] if "agreement" in analysis.runs else [kind for kind in WITHOUT_OBJECTS if kind in analysis.runs]

@@ -29,7 +29,7 @@ from .rows import Row, measured, row_of, rows_of, value_of, values_of
 
 
 def calibration(asked: Asked) -> Row:
-    """The similarity in use, until another one is chosen; `again` fills in the form of a new analysis."""
+    """Return the calibration of the selected similarity, initially the one in use; `again` fills in a form."""
     dataset, run = asked.dataset, asked.details("calibration")
     used = _in_use(asked.analysis)
     similarity = choice(asked, "similarity", run.details.names, used and used[0])
@@ -58,7 +58,7 @@ def sensitivity(asked: Asked) -> Row:
 
 
 def types(asked: Asked) -> Row:
-    """The shares, and the counts at the threshold that is chosen: at first the run's own."""
+    """Return the shares, and the counts at the selected threshold, initially that of the run."""
     run = asked.details("variations")
     shares, own = run.details.shares, run.settings["threshold"]
     if isinstance(shares, Undefined):
@@ -73,7 +73,7 @@ def types(asked: Asked) -> Row:
 
 
 def published(asked: Asked) -> list[Row]:
-    """Published calibrations, those of the similarity in use first."""
+    """Return published calibrations, those of the similarity in use first."""
     used = _in_use(asked.analysis)
     return [
         {
@@ -88,10 +88,10 @@ def published(asked: Asked) -> list[Row]:
 class ThresholdSection(PagedSection):
     NAME, KIND = "Threshold", "calibration"
     NOTHING_YET = (
-        "From which similarity on are two annotations the same object?",
-        "Nothing is computed yet. Calibration compares each annotation with the nearest one of another rater of its "
-        "image, and with that of a rater of another image, which is chance. Where chance becomes the likelier "
-        "explanation is the threshold.",
+        "How similar must two annotations of the same object be?",
+        "Nothing is computed yet. Calibration compares each annotation with the nearest annotation of another rater, "
+        "on the same image and on a random other image, which represents chance. The threshold is the point at which "
+        "both explanations are equally likely.",
     )
     PAGES: ClassVar = {
         "Calibration": Page("calibration", calibration),
@@ -104,7 +104,7 @@ class ThresholdSection(PagedSection):
 
     @click
     def use(self, asked: Asked) -> Led:
-        """Make its threshold the default of later forms."""
+        """Make the threshold the default of later forms."""
         similarity = asked.given["similarity"]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KalosWarning)  # it was said
@@ -116,17 +116,17 @@ class ThresholdSection(PagedSection):
     def alpha(self, asked: Asked) -> Led:
         threshold = asked.given["threshold"]
         view = asked.view(view_of_threshold, "agreement", threshold)
-        return Led(view, f"images, the lowest alpha at threshold {alpha_text(threshold)} first")
+        return Led(view, f"images, lowest alpha at threshold {alpha_text(threshold)} first")
 
 
 def _in_use(analysis: Analysis) -> tuple[str, float] | None:
-    """The similarity and the threshold of the agreement."""
+    """Return the similarity and the threshold of the agreement run."""
     lead = analysis.run("agreement")
     return None if lead is None else (lead.settings["similarity"], lead.settings["threshold"])
 
 
 def _calibrated(found: Separation, name: str, default: float | None = None) -> Row:
-    """The calibration of a similarity, or of its annotations of a size; `doubt`: why it is not trusted."""
+    """Return the calibration of a similarity, or of its annotations of one size; `doubt`: why it is not trusted."""
     return {
         "name": name,
         **measured(found, "ks", "tau"),
@@ -137,7 +137,7 @@ def _calibrated(found: Separation, name: str, default: float | None = None) -> R
 
 
 def _counts(own: NDArray[np.intp], chosen: NDArray[np.intp]) -> list[Row]:
-    """Findings of each type at the threshold in use and at another one."""
+    """Return the findings of each type at the threshold in use and at another one."""
     shares = {"own_share": own / max(own.sum(), 1), "chosen_share": chosen / max(chosen.sum(), 1)}
     names = [VARIATION_LABELS[name] for name in VARIATION_TYPES]
     return rows_of(type=names, own=own, chosen=chosen, **shares, change=chosen - own)

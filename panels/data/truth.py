@@ -19,7 +19,7 @@ from .rows import Row, row_of, rows_of, values_of
 MOST_NOTES = 10
 
 ALL_RATERS = ""
-"""In a menu of raters."""
+"""Entry of a menu of raters."""
 
 
 def truth(asked: Asked) -> Row:
@@ -46,26 +46,26 @@ def truth(asked: Asked) -> Row:
 class TruthSection(PagedSection):
     NAME, KIND, FAMILY = "Truth", "truth", MASKS
     NOTHING_YET = (
-        "What is true?",
-        "Nothing is estimated yet. The ground truth can be estimated from several raters in many ways: by vote, or by "
-        "weighing raters as STAPLE does. Each consensus becomes a field next to the raters', which are compared with "
-        "it.",
+        "Which labels are most likely right?",
+        "Nothing is estimated yet. Several methods estimate ground truth from several raters, for example by vote, or "
+        "with weights of raters (STAPLE). Each estimate becomes a label field, and this section compares the raters "
+        "with it.",
     )
 
     PAGES: ClassVar = {"Truth": Page("truth", truth)}
 
     again, estimate = open_form, open_filled_form(estimate=True)
-    least_sure = show(kf.view_least_sure_first, "images, the least sure first")
+    least_sure = show(kf.view_least_sure_first, "images, least sure first")
     rater = show(
         kf.view_of_objections,
-        "images with what {name} annotated otherwise than {consensus}, or missed",
+        "images where {name} differs from {consensus}",
         rater="name",
         consensus="consensus",
     )
 
 
 def _of_pixels(name: str, found: Any) -> Row:
-    """How many pixels are true by a consensus, images without any, and the raters' kappa to it."""
+    """Return the number of true pixels of a consensus, of images without any, and the raters' kappa to it."""
     known = [value for value in found.performance.kappa.tolist() if value == value]
     kappas = {"least_kappa": min(known, default=None), "most_kappa": max(known, default=None)}
     return {"name": name, "said": TRUTH_LABELS.get(name, ""), **row_of(found, "pixels", "empty", "images"), **kappas}
@@ -77,7 +77,7 @@ def _of_objects(name: str, found: Any) -> Row:
 
 
 def _of_raters(found: Any, of_pixels: bool) -> list[Row]:
-    """Shares of each rater against a consensus; `kept`: that of the images in which a method keeps them."""
+    """Return measures of each rater against a consensus; `kept`: share of images on which the method keeps a rater."""
     if not of_pixels:
         return rows_of(sensitivity=found.sensitivity, ppv=found.ppv)
     kept = rows_of(kept=found.kept_share)
@@ -85,7 +85,7 @@ def _of_raters(found: Any, of_pixels: bool) -> list[Row]:
 
 
 def _estimate(found: Any, parts: Mapping[str, Any], rater: str) -> Row:
-    """Who is right about objects, of the consensus that is chosen."""
+    """Return the estimate of who is right about objects, for the selected consensus."""
     skill = values_of(found.skill, found.skill_interval)
     return {
         "title": unshown(parts["skill"].title),
@@ -99,6 +99,6 @@ def _estimate(found: Any, parts: Mapping[str, Any], rater: str) -> Row:
 
 
 def _notes(found: Any) -> list[str]:
-    """Notes on single images, the first of them."""
+    """Return the first notes on single images."""
     more = [f"and {count_text(len(found) - MOST_NOTES)} more"] * (len(found) > MOST_NOTES)
     return [*map(str, found[:MOST_NOTES]), *more]

@@ -22,19 +22,19 @@ from .ranked import most_first
 from .rows import Row, row_of
 
 MOST_ROWS = 25
-"""Rows of a table."""
+"""Maximum number of rows of a table."""
 
 MOST_IMAGES = 10
-"""Images of an attribute."""
+"""Maximum number of images of an attribute."""
 
 RATE_TEXTS = {
-    "missing": "objects that others have and {} has not",
+    "missing": "objects that {} missed and others annotated",
     "additional": "labels that only {} has",
     "wrong_class": "labels to which {} and others give different classes",
-    "merges": "labels of {} that are several of another rater",
-    "splits": "labels of {} that are parts of another rater's",
+    "merges": "labels of {} that cover several labels of another rater",
+    "splits": "labels of {} that are parts of a label of another rater",
 }
-"""Name of a rate -> the labels in its view."""
+"""Name of a rate -> description of the labels in its view."""
 
 
 TITLES = {
@@ -43,18 +43,18 @@ TITLES = {
     "merged": "several as one",
     "merged_wrong_class": "as one, class",
 }
-"""Kind of difference -> the text of its row."""
+"""Kind of difference -> text of its row."""
 
 
 def ranked_differences(counts: Mapping[str, int]) -> list[Row]:
-    """Kinds of differences with the findings of their types, the most frequent first."""
+    """Return the kinds of differences with their numbers of findings, most frequent first."""
     sums = {kind: sum(counts[name] for name in names) for kind, names in DIFFERENCES.items()}
     return [{**row, "title": TITLES[row["name"]]} for row in most_first(sums)]
 
 
 @click
 def show_difference(_section: DataSection, asked: Asked) -> Led:
-    """The findings of a kind of differences, or of a type."""
+    """Show the findings of a kind of differences, or of a type."""
     name = asked.given["name"]
     view = asked.view(views.view_of_findings, "variations", DIFFERENCES.get(name, (name,)), **asked.part)
     return Led(view, f"images with findings: {VARIATION_LABELS.get(name) or TITLES[name]}")
@@ -62,7 +62,7 @@ def show_difference(_section: DataSection, asked: Asked) -> Led:
 
 @click
 def show_rate(_section: DataSection, asked: Asked) -> Led:
-    """The labels behind the rate `kind` of a `rater`."""
+    """Show the labels behind the rate `kind` of a `rater`."""
     rater, kind = asked.given["rater"], asked.given["kind"]
     view = asked.view(views.view_of_findings, "variations", [kind], **{**asked.part, "rater": rater})
     return Led(view, f"images with {RATE_TEXTS[kind].format(plain(rater))}")
@@ -73,8 +73,8 @@ class DifferencesSection(DataSection):
     FOLLOWS = ("category", "rater", "tag", "view")
     NOTHING_YET = (
         "How do the raters differ?",
-        "Every difference between two raters gets a name, which their labels carry: wrong class, merged, missing or "
-        "additional.",
+        "Analyse names every difference between two raters (wrong class, merged, missing or additional), and writes "
+        "the name on their labels.",
     )
 
     def send(self, asked: Asked) -> Row:
@@ -98,12 +98,10 @@ class DifferencesSection(DataSection):
 
     open = open_sample
     kind, rate = show_difference, show_rate
-    copies = show(views.view_of_copies, "images with labels of the very same outline")
-    furthest = show(kf.view_of_unit_boundaries, "images, outlines furthest apart first", "agreement")
+    copies = show(views.view_of_copies, "images with identical outlines")
+    furthest = show(kf.view_of_unit_boundaries, "images, largest outline distances first", "agreement")
     divided = show(views.view_of_merged, "images with annotations that another rater split into parts")
-    attribute = show(
-        kf.view_of_attribute, "images, those first that differ most on {name}", "agreement", attribute="name"
-    )
+    attribute = show(kf.view_of_attribute, "images, largest differences on {name} first", "agreement", attribute="name")
     agree = prompt("compute_agreement")
 
     @click
@@ -114,7 +112,7 @@ class DifferencesSection(DataSection):
 
     @click
     def whole(self, asked: Asked) -> Led:
-        """Only a whole and its parts, in the image they are of."""
+        """Show only a whole and its parts, in their image."""
         view = asked.view(views.view_of_merged, "variations", asked.given["finding"])
         return Led(view, "images with a whole and its parts", sample=asked.given["sample"])
 
@@ -126,7 +124,7 @@ def _title(part: NarrowedVariations) -> str:
 
 
 def _kinds(part: NarrowedVariations) -> list[Row]:
-    """The most frequent first: types as the rater of the part sees them, else kinds as in *Overview*."""
+    """Return the most frequent first: types as seen by the filtered rater, otherwise kinds as in *Overview*."""
     if not part.rater:
         return ranked_differences(part.counts)
     counts = part.by_rater[part.rater]
@@ -135,7 +133,7 @@ def _kinds(part: NarrowedVariations) -> list[Row]:
 
 
 def _rater_rows(part: NarrowedVariations) -> list[Row]:
-    """Raters with annotations, those first that differ most often."""
+    """Return the raters with annotations, highest sum of rates first."""
     counts, rates = part.rater_rates.counts, part.rater_rates.per_100
     names = [name for name, own in zip(counts, part.own, strict=True) if own]
     names.sort(key=lambda name: -sum(rates[name][kind] for kind in RATE_TEXTS if rates[name][kind] > 0))
@@ -153,7 +151,7 @@ def _in_pixels(dataset: Any, run: AnyRun | None) -> Any:
 
 
 def _divided(dataset: Any, key: str) -> Row:
-    """Who draws one annotation where another draws several, by the findings of each; of all images and classes."""
+    """Return the raters who annotate one object where others annotate several, and their findings, over all images."""
     found = narrowed_variations(dataset, key).found
     merged_by, split_by = found.merged_by(), found.split_by()
     return {
@@ -165,7 +163,7 @@ def _divided(dataset: Any, key: str) -> Row:
 
 
 def _attributes(dataset: Any, run: AnyRun | None) -> list[Row]:
-    """The attributes that a run of agreement compared, the least agreed first, and the images that differ on each."""
+    """Return the attributes that agreement compared, lowest agreement first, with the images that differ on each."""
     if run is None or not run.settings["attributes"]:
         return []
 

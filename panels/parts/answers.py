@@ -23,32 +23,32 @@ Answer = Callable[[Owner, Context], Any]
 
 
 def question(method: Answer[Owner]) -> Answer[Owner]:
-    """A method that the view may call; what it returns is the answer."""
+    """Mark a method that the view may call; its return value is the answer."""
     method.is_question = True  # type: ignore[attr-defined]
     return method
 
 
 def answered(what: Callable[[], Any]) -> Any:
-    """An answer as plain values, or what went wrong, which the view shows: of an exception the App shows its own."""
+    """Return an answer as plain values, or as a problem for the view; the App would show exceptions its own way."""
     try:
         return plain_values(what())
     except KalosError as error:
         return {"problem": str(error)}
     except Exception as error:
-        logger.exception("A question of the view was not answered")
+        logger.exception("A question of the view failed")
         return {"problem": f"{type(error).__name__}: {error}"}
 
 
 def as_text(value: Any) -> str:
-    """For the data of a panel: the App lays a new value over the one before, entry by entry, but replaces texts."""
+    """Return panel data as text: the App merges new values into old ones entry by entry, but replaces texts."""
     return json.dumps(value, default=str)
 
 
 class View(foo.Panel):
-    """A panel whose component of the view (`COMPONENT`) draws it.
+    """Panel that a component of the view (`COMPONENT`) draws.
 
-    By default every event of a panel in Python ends in a redraw of the whole panel, which takes the App longer than
-    most answers; a question is answered without one.
+    By default, every event of a Python panel redraws the whole panel, which takes the App longer than most answers.
+    Questions are answered without redrawing.
     """
 
     COMPONENT: ClassVar[str]
@@ -58,7 +58,7 @@ class View(foo.Panel):
         return [name for name in dir(cls) if getattr(getattr(cls, name), "is_question", False)]
 
     async def execute(self, ctx: Context) -> Any:
-        """Answer in a thread, then select the labels that the answer points at."""
+        """Answer in a thread, then select the labels of the answer."""
         result = await asyncio.to_thread(self.answer, ctx)
         await send_selections(ctx)
         return result
@@ -70,7 +70,7 @@ class View(foo.Panel):
         return foo.Panel.execute(self, ctx)
 
     def render(self, ctx: Context) -> types.Property:
-        """The view gets an address of each method that it may call, under its name."""
+        """Pass the view the address of each method that it may call, by name."""
         methods = {name: getattr(self, name) for name in self.questions()}
         view = types.View(component=self.COMPONENT, composite_view=True, **methods)
         return types.Property(types.Object(), view=view)

@@ -15,25 +15,25 @@ from .events import Context, recalled_queue, remember_queue
 
 
 class Deciding:
-    """Questions of the component that decides: each names its `run`, and the `part` of its disputes (class, rater)."""
+    """Questions of the decision component: each has the `run`, and the `part` of its disputes (class, rater)."""
 
     @question
     def queue(self, ctx: Context) -> Record:
-        """From the beginning, also what was passed over."""
+        """Return the queue from the beginning, including skipped disputes."""
         asked, part = ctx.params, ctx.params["part"]
         disputes = next_disputes(ctx.dataset, asked["run"], AHEAD, asked["variations"], **part)
         return queue_of(ctx.dataset, load_decidable(ctx.dataset, asked["run"]), asked["variations"], disputes, **part)
 
     @question
     def disputes(self, ctx: Context) -> Record:
-        """The disputes behind a sample of the queue; none at its end."""
+        """Return the disputes after a sample of the queue; none at its end."""
         asked, part = ctx.params, ctx.params["part"]
         found = next_disputes(ctx.dataset, asked["run"], AHEAD, asked["variations"], asked["after"], **part)
         return {"disputes": found, "counts": kf.count_disputes(ctx.dataset, asked["run"])}
 
     @question
     def decide(self, ctx: Context) -> Record:
-        """The decision that stands now: the one that is asked for, or what somebody else has `meanwhile` decided."""
+        """Store a decision; return it, or the decision that another user made in the meantime as `meanwhile`."""
         asked = ctx.params
         seen = datetime.fromisoformat(asked["when"]) if asked["when"] else None
         labels, note, who = tuple(asked["labels"]), asked["note"].strip(), asked["who"].strip()
@@ -47,14 +47,14 @@ class Deciding:
 
     @question
     def open(self, ctx: Context) -> None:
-        """Open a sample of the queue, or edit it; beside it, the next one stays within the part."""
+        """Open a sample of the queue, or edit it; the panel next to it continues with the same part."""
         asked = ctx.params
         remember_queue(ctx, asked["run"], **asked["part"])
         open_sample(ctx, asked["sample"], annotates=asked.get("annotates", False))
 
     @question
     def following(self, ctx: Context) -> Record:
-        """Open the next sample of the queue with an open dispute; None where there is none."""
+        """Open the next sample of the queue with an open dispute; return None if there is none."""
         asked = ctx.params
         found = kf.next_dispute(ctx.dataset, asked["run"], asked["after"], **recalled_queue(ctx, asked["run"]))
         if found is not None:

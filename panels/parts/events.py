@@ -14,14 +14,14 @@ PLUGIN = "@kalos/variation"
 Context: TypeAlias = Any
 """FiftyOne's `ExecutionContext`; FiftyOne ships no types."""
 
-# ---- what panels know of each other ----
+# ---- state that panels share ----
 
 STORE, ANALYSIS, QUEUE = "kalos", "analysis", "queue"
-"""A store of FiftyOne for each data set; in it the analysis chosen last, and which of its disputes are gone through."""
+"""Name of a FiftyOne store per data set, and its keys: the analysis selected last, and the queue of disputes."""
 
 
 def remember(ctx: Context, key: str) -> None:
-    """The panel beside the open sample begins with the analysis chosen last: no panel sees the state of another."""
+    """Store the selected analysis for the panel next to the open sample; panels cannot read each other's state."""
     ctx.store(STORE).set(ANALYSIS, key)
 
 
@@ -31,12 +31,12 @@ def recalled(ctx: Context) -> str | None:
 
 
 def remember_queue(ctx: Context, run: str, category: str | None = None, rater: str | None = None) -> None:
-    """The panel beside the open sample goes on within the part of the disputes that the queue was opened with."""
+    """Store the part of the disputes to which the queue is limited, for the panel next to the open sample."""
     ctx.store(STORE).set(QUEUE, {"run": run, "category": category, "rater": rater})
 
 
 def recalled_queue(ctx: Context, run: str) -> dict[str, str]:
-    """Class and rater of that part, as arguments of `next_dispute`; nothing where it is all of them."""
+    """Return class and rater of that part, as arguments of `next_dispute`; empty for all disputes."""
     found = ctx.store(STORE).get(QUEUE) or {}
     if found.get("run") != run:
         return {}
@@ -44,22 +44,22 @@ def recalled_queue(ctx: Context, run: str) -> dict[str, str]:
 
 
 def recalled_run(ctx: Context) -> str | None:
-    """The run of the queue that was opened last."""
+    """Return the run of the queue that was opened last."""
     return (ctx.store(STORE).get(QUEUE) or {}).get("run")
 
 
-# ---- where clicks lead ----
+# ---- targets of clicks ----
 
 
 MOST_SORTED = 1_000
-"""Images of a sorted view. The App asks the database several questions of a view; for each of them it would sort all
-images with all their labels, on its disk: of 20,000 images for eight seconds."""
+"""Maximum number of images of a sorted view. The App sends the database several queries per view, and each would sort
+all images with their labels on disk: eight seconds for 20,000 images."""
 
 
 def show_view(ctx: Context, view: Any, content: str) -> dict[str, Any]:
-    """Set the view of the grid; what is in it then, in words, and the view before, for *Back*.
+    """Set the view of the grid; return its description, and the previous view for *Back*.
 
-    `content` is in the plural, as in "images in dispute": of one it says "image".
+    `content` is in the plural, as in "images in dispute"; for a single image it becomes "image".
     """
     before = ctx.request_params.get("view") or []
     view = view.view()
@@ -78,5 +78,5 @@ def show_view(ctx: Context, view: Any, content: str) -> dict[str, Any]:
 
 
 def go_back(ctx: Context, before: Sequence[Mapping[str, Any]]) -> None:
-    """The view that was in the grid before a click, as `show_view` answered it."""
+    """Restore the view before a click, as `show_view` returned it."""
     set_view(ctx, view_of(ctx.dataset, before))

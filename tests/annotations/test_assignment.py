@@ -20,7 +20,7 @@ def table(*marks, exclusions=(), raters=("ann", "bob"), categories=("cat", "dog"
 # ---- by hand
 
 
-def test_an_absence_of_what_was_excluded_is_no_value():
+def test_absences_of_excluded_classes_are_no_values():
     #        HERE          bob is not assigned to annotate every cat: nothing to pair with
     #  ann   cat
     result = agreement(table(("ann", "cat", HERE), exclusions=[(1, "bob", "cat")]), bootstrap=0)
@@ -31,7 +31,7 @@ def test_an_absence_of_what_was_excluded_is_no_value():
     assert result.units.values.tolist() == [[1, NO_OBJECT]]
 
 
-def test_what_a_rater_annotated_nonetheless_is_a_value():
+def test_annotations_without_assignment_are_values():
     marks = ("ann", "cat", HERE), ("bob", "cat", HERE), ("bob", "cat", THERE)
     result = agreement(table(*marks, exclusions=[(1, "bob", "cat")]), bootstrap=0)
     assert result.units.values.tolist() == [[0, 0], [NO_OBJECT, 0]]
@@ -137,7 +137,7 @@ def test_a_selection_keeps_its_exclusions(annotations, data):
 # ---- what cannot be used
 
 
-def test_an_exclusion_of_nobody_is_named():
+def test_an_exclusion_of_an_unknown_rater_is_named():
     with pytest.raises(InputError, match=r"exclusion 2: expected a rater of the source, got 'eve'"):
         table(exclusions=[(1, "ann", "cat"), (1, "eve", "cat")])
     with pytest.raises(InputError, match=r"exclusion 1: expected an image of the source, got 7; expected a category"):

@@ -114,20 +114,20 @@ BAD = {
     "keypoints": [
         *((joints, TRIPLES) for joints in ([1, 2], [(1, 2), (3, 4, 2)], "nose", 7, {"nose": [1, 2]})),
         ([(1, None), (1, 2), (3, 4)], "keypoints of finite coordinates"),
-        ([1, 2, 3], "keypoints of which v is 0, 1 or 2"),
+        ([1, 2, 3], "keypoints with v of 0, 1 or 2"),
         ([(1, 2), (3, 4)], "3 keypoints, as most annotations of its class have, got 2"),
     ],
 }  # fmt: skip
 
 
-def test_what_cannot_be_used_is_named_or_left_out():
+def test_unusable_records_are_named_or_skipped():
     for kind, cases in BAD.items():
         between = [
             ((RIGHT[kind], shape, RIGHT[kind]), LeftOut("record 2 (id 2): expected " + words)) for shape, words in cases
         ]
         read = lambda given, kind=kind, **more: marks(kind, *given, image_size={1: (4, 2)}, **more)  # noqa: E731
         assert differing(read, None, between) == []
-        with pytest.warns(KalosWarning, match="They are left out"):
+        with pytest.warns(KalosWarning, match="They are skipped"):
             kept = read((RIGHT[kind], cases[0][0], RIGHT[kind]), on_invalid="skip")
         alone = marks(kind, RIGHT[kind], RIGHT[kind], image_size={1: (4, 2)})
         assert (kept.id.tolist(), lines(kept.select(rows=[1]))) == ([1, 3], lines(alone.select(rows=[1])))

@@ -86,7 +86,7 @@ BAD_ROWS = [
 ]  # fmt: skip
 
 
-def test_a_record_that_cannot_be_used_is_named_with_what_it_holds():
+def test_an_unusable_record_is_named_with_its_content():
     start = "rows: 1 record cannot be used.\n  record 2"
     cases = [
         ([row(id=99), record], f"{start} (id {record.get('id', 2)}): expected {words}") for record, words in BAD_ROWS
@@ -225,7 +225,7 @@ NOT_THERE = [
 ]
 
 
-def test_select_names_what_is_not_there():
+def test_select_names_unknown_entries():
     assert differing(lambda chosen: small().select(**chosen), None, NOT_THERE) == []
 
 

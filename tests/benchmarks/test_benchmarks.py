@@ -39,7 +39,7 @@ def check_tables(*tables: Table, note: str = "") -> None:
     for table in tables:
         lines = str(table).splitlines()
         assert lines[0] == table.title
-        assert lines[1].split()[0] == "what"
+        assert lines[1].split()[0] == "case"
         assert len(lines) == 3 + len(table.rows) + len(table.notes)
         for row in table.rows:
             assert all(value >= 0 for value in row.ours.values)
@@ -68,7 +68,7 @@ def test_cpu_seconds_have_a_ratio_of_their_own() -> None:
     assert table.met(row) is False  # four times in wall-clock time
     assert row.ours.per(2).times(4) == Measured((2.0, 4.0), cpu=(4.0, 8.0))
     head, boxes, memory = table.cells()
-    assert head == ("what", "ours", "peer", "peer / ours", "ours: CPU", "peer: CPU", "ratio of CPU", "claim", "met")
+    assert head == ("case", "ours", "peer", "peer / ours", "ours: CPU", "peer: CPU", "ratio of CPU", "claim", "met")
     assert boxes[4:] == ("3 s [2, 4]", "6 s", "2 [1.5, 3]", "≥ 5", "NO")
     assert memory[1:] == ("1 KiB", *["-"] * 7)
 
@@ -83,7 +83,7 @@ def test_the_pages_are_made_from_the_results() -> None:
     assert all(trace.name in plot for trace in page.growth(results).data)
 
 
-def test_what_is_claimed_was_measured_in_five_rounds() -> None:
+def test_claims_were_measured_in_five_rounds() -> None:
     for result in page.read_all():
         rows = [row for table in result.tables for row in table.rows if row.headline]
         assert all(len(row.ours.values) >= 5 for row in rows), result.name
@@ -100,7 +100,7 @@ def test_pages_by_hand() -> None:
     lines = page.headlines(results).splitlines()
     assert lines[2:] == ["| agreement on boxes | 2 s [1, 3] | 8 s | 4 [2.67, 8] | - |"]
     whole = page.page(results)
-    assert "## Growth\n\nMeasured on 2026-01-02 in 3 rounds: python 3.\n\n### T\n\n| what | ours | peer |" in whole
+    assert "## Growth\n\nMeasured on 2026-01-02 in 3 rounds: python 3.\n\n### T\n\n| case | ours | peer |" in whole
     assert "![Seconds per image by the number of images](images/growth.svg)" in whole
     (line,) = page.growth(results).data
     assert (line.name, list(line.x), list(line.y)) == ("matching", [10, 20], [500.0, 250.0])
@@ -256,11 +256,11 @@ def test_every_reader_is_measured():
     assert len(seconds.rows) == len(memory.rows) + 1 == len(readers.READERS)
 
 
-def test_the_page_of_reliability_is_what_was_noted(tmp_path):
+def test_the_page_of_reliability_shows_the_stored_results(tmp_path):
     assert reliability.PAGE.read_text(encoding="utf-8") == reliability.page(reliability.read_all())
-    one = reliability.Tried("odd calls", "2 functions", 1_000, 999, "python -m tests.fuzz --seed 3")
+    one = reliability.Tried("unusual calls", "2 functions", 1_000, 999, "python -m tests.fuzz --seed 3")
     one.note(tmp_path)
     one.note(tmp_path)
     (read,) = reliability.read_all(tmp_path)
     assert read.held == 999
-    assert "| odd calls | 2 functions | 1,000 | 999 | `python -m tests.fuzz --seed 3` |" in reliability.page([read])
+    assert "| unusual calls | 2 functions | 1,000 | 999 | `python -m tests.fuzz --seed 3` |" in reliability.page([read])

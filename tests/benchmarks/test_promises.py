@@ -16,7 +16,7 @@ def of_one_value(images, _, __, rng):
     return {"mean": (values.mean(), np.full(2, np.nan) if values[0] > 1 else ends)}
 
 
-def test_what_is_covered_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_covered_pixels_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(coverage.STUDIES, "values", (of_one_value, 100_000, (2,)))
     true = coverage.true_values("values", 2)
     assert true["mean"] == pytest.approx(0.5, abs=0.02)
@@ -29,7 +29,7 @@ def test_what_is_covered_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "| mean | 2 |" in coverage.page([vars(found)])
 
 
-def test_what_is_called_clear_is_counted() -> None:
+def test_clear_differences_are_counted() -> None:
     good = [(*mark, image) for image in range(12) for mark in AGREED]
     bad = [(rater, "dog" if rater == "bob" and image < 9 else name, at, image) for rater, name, at, image in good]
     first, second = (agreement(table(*marks, images=range(12)), bootstrap=0) for marks in (good, bad))

@@ -43,7 +43,7 @@ def test_the_app_has_all_that_the_view_takes_of_it(app: Any, loaded: fo.Dataset)
     assert app.page.evaluate(gone, [*globals_of.values(), *taken]) == []
 
 
-def test_a_form_marks_what_is_wrong_while_it_is_typed(app: Any, loaded: fo.Dataset) -> None:
+def test_a_form_marks_errors_while_typing(app: Any, loaded: fo.Dataset) -> None:
     app.open(loaded.name, GRID)
     form = app.start_operator("Match raters and compute agreement")
     for rater in ("ana", "ben", "chen", "dara"):
@@ -55,7 +55,7 @@ def test_a_form_marks_what_is_wrong_while_it_is_typed(app: Any, loaded: fo.Datas
     form.get_by_role("button", name="Cancel").click()
 
 
-def test_the_open_sample_shows_what_every_rater_gave_each_unit(app: Any, analysed: fo.Dataset) -> None:
+def test_the_open_sample_shows_the_label_of_every_rater_for_each_unit(app: Any, analysed: fo.Dataset) -> None:
     ids, paths = analysed.values(["id", "filepath"])
     app.open(analysed.name, WORKSPACE)
     app.page.locator('[data-cy="looker"]').nth(FARM).click(position={"x": 12, "y": 60})

@@ -62,7 +62,7 @@ def test_an_hour_of_decisions(app: Any, analysed: fo.Dataset) -> None:
     ]
     kf.decide(analysed, KEY, unit.labels, "both", who="dan")
     app.page.keyboard.press("n")
-    expect(panel.get_by_role("alert").filter(has_text="Somebody has decided")).to_be_visible()
+    expect(panel.get_by_role("alert").filter(has_text="Another user decided")).to_be_visible()
     panel.get_by_role("button", name="Look").click()
     expect(panel).to_contain_text("Decided: Both readings are legitimate by dan")
     assert kf.decisions(analysed, KEY)[-1].who == "dan"
@@ -107,7 +107,7 @@ def open_first(app: Any, dataset: fo.Dataset) -> tuple[Any, str]:
     return app.sample_panel(), first
 
 
-def test_beside_the_open_sample_the_next_dispute_opens_by_itself(app: Any, analysed: fo.Dataset) -> None:
+def test_next_to_the_open_sample_the_next_dispute_opens_automatically(app: Any, analysed: fo.Dataset) -> None:
     panel, first = open_first(app, analysed)
     units = [unit for unit in kf.disputed_units(analysed, KEY, first) if unit.state == "open"]
     app.picture("33-sample-dispute", readme="sample")

@@ -76,7 +76,7 @@ def test_grades_are_decided_by_keys(app: Any, graded: fo.Dataset) -> None:
     (unit,) = [unit for unit in units if str(unit.units[0]) == shown]
     kf.decide(graded, KEY, unit.labels, "label", category="2", who="dan")
     app.page.keyboard.press("n")
-    expect(panel.get_by_role("alert").filter(has_text="Somebody has decided about this question")).to_be_visible()
+    expect(panel.get_by_role("alert").filter(has_text="Another user decided this question")).to_be_visible()
     panel.get_by_role("button", name="Look").click()
     expect(panel).to_contain_text("Decided: 2 is right by dan")
 
@@ -87,7 +87,7 @@ def test_grades_are_decided_by_keys(app: Any, graded: fo.Dataset) -> None:
     expect(panel).to_contain_text("evaluate_classifications")
 
 
-def test_beside_the_open_image(app: Any, graded: fo.Dataset) -> None:
+def test_next_to_the_open_image(app: Any, graded: fo.Dataset) -> None:
     first = kf.next_dispute(graded, KEY)
     assert first is not None
     graded.save_view("first", graded.select(first))

@@ -41,7 +41,7 @@ def test_every_page_fits_the_screen_in_both_themes(app: Any, analysed: fo.Datase
     assert not {where: found for where, found in wide.items() if found}
 
 
-def test_what_is_clicked_is_in_the_grid(app: Any, analysed: fo.Dataset) -> None:
+def test_a_click_shows_its_labels_in_the_grid(app: Any, analysed: fo.Dataset) -> None:
     app.open(analysed.name, WORKSPACE)
     panel = app.raters()
 

@@ -33,7 +33,7 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Datase
     form.get_by_role("button", name="Execute").first.click()
     summary = app.page.locator('[data-cy="operators-prompt-view-modal"]')
     app.picture("journey-2-progress")
-    expect(summary).to_contain_text("has all of it", timeout=MINUTES)
+    expect(summary).to_contain_text("shows all of it", timeout=MINUTES)
     app.picture("journey-3-summary")
     app.finish()
 
@@ -77,7 +77,7 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Datase
     panel.get_by_role("button", name="Update", exact=True).click()
     form = app.form()
     form.get_by_role("button", name="Execute").first.click()
-    expect(summary).to_contain_text("has all of it", timeout=MINUTES)
+    expect(summary).to_contain_text("shows all of it", timeout=MINUTES)
     app.finish()
     newest, before = [analysis.key for analysis in kf.list_analyses(few)]
     assert before == KEY
@@ -93,9 +93,7 @@ def test_from_raw_labels_to_what_a_mended_label_changed(app: Any, few: fo.Datase
 
 
 @extended
-def test_two_windows_at_once_show_what_was_clicked_in_each(
-    app: Any, context: Any, server: str, analysed: fo.Dataset
-) -> None:
+def test_two_windows_show_their_own_clicks(app: Any, context: Any, server: str, analysed: fo.Dataset) -> None:
     """FiftyOne mirrors the layout of one window, and the state of its panels, in other windows of the same App."""
     from tests.browser.app import App
 

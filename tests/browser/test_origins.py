@@ -170,7 +170,7 @@ def test_a_foreign_page_executes_nothing(
     assert state(few) == before
     assert files_in(away, written) == kept
     of = f"{len(names)} operators and panels"
-    note_if_asked("requests of a page of another origin", of, tried, f"python -m {FOREIGN_PAGES}")
+    note_if_asked("requests from other origins", of, tried, f"python -m {FOREIGN_PAGES}")
 
     window.goto(f"{server}/favicon.ico")  # with the App's origin, the same bodies are executed, but not to `away`
     for name in wanted:

@@ -68,7 +68,7 @@ def test_a_filter_narrows_it_down_and_stays_where_it_is(app: Any, analysed: fo.D
     assert app.raters().get_by_role("combobox", name="Class").bounding_box() == place
 
 
-def test_a_section_stands_there_at_the_click_as_the_pointer_asked_for_it(app: Any, analysed: fo.Dataset) -> None:
+def test_a_section_is_shown_at_once_because_hovering_loaded_it(app: Any, analysed: fo.Dataset) -> None:
     app.open(analysed.name, WORKSPACE)
     app.expect_section("Overview")
     with app.page.expect_response(lambda answer: "operators/execute" in answer.url):

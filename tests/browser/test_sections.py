@@ -29,7 +29,7 @@ Pages = dict[str, dict[str, str]]
 OBJECTS: Pages = {
     "Overview": {"": "Next steps"},
     "Published": {"": "Configuration"},
-    "Images": {"": "images with the least agreement"},
+    "Images": {"": "images with the lowest agreement"},
     "Variations": {
         "Types": "How often each rater differs, per object",
         "Outlines": "How far apart are they in pixels?",
@@ -50,9 +50,9 @@ OBJECTS: Pages = {
     },
     "Ceiling": {
         "Interval": "No model can be expected to pass",
-        "Subsets": "Over the subsets",
+        "Subsets": "Statistics over the subsets",
         "Raters": "",
-        "Checks": "Can the data carry this?",
+        "Checks": "Do the data support this estimate?",
     },
     "Decide": {"": "decisions made"},
     "Training list": {"": ""},

@@ -29,7 +29,7 @@ def separation(name, ks, replicates=(), tau=0.6, interval=(0.55, 0.65)):
     )
 
 
-def test_what_is_better_in_every_replicate_is_recommended():
+def test_a_similarity_better_in_every_replicate_is_recommended():
     """Differences .1, .2, .3 of 8 images, from .1 + .2 · .00574; the KS intervals, .5 to .9 and .6 to 1.2, overlap."""
     own, other = separation("box_iou", 0.7, [0.5, 0.7, 0.9]), separation("polygon_iou", 0.9, [0.6, 0.9, 1.2], tau=0.75)
     found = threshold_advice(Calibration([other, own]), "box_iou", 0.4)
@@ -38,12 +38,12 @@ def test_what_is_better_in_every_replicate_is_recommended():
     assert found.settings == {"similarity": "polygon_iou", "threshold": 0.25}
 
 
-def test_what_is_better_by_chance_is_not():
+def test_a_similarity_better_by_chance_is_not():
     """Differences -.1, .1 and .3."""
     own, other = separation("box_iou", 0.7, [0.7, 0.7, 0.7]), separation("polygon_iou", 0.8, [0.6, 0.8, 1.0])
     found = threshold_advice(Calibration([other, own]), "box_iou", 0.4)
     assert (found.better, found.fits, found.settings) == (None, True, None)
-    assert "polygon_iou does not tell objects apart significantly better" in found.text
+    assert "polygon_iou does not separate matches from chance significantly better" in found.text
 
 
 def test_a_threshold_outside_of_its_interval_is_replaced():

@@ -89,7 +89,7 @@ def test_where_sizes_are_unknown_pixels_are_compared_and_said():
     assert np.isnan([found.best.ks_interval, found.best.tau_interval, found.best.threshold_interval]).all()
 
 
-def test_what_sees_to_its_own_coordinates_says_so():
+def test_similarities_with_their_own_coordinates_are_marked():
     def same_width(annotations, left, right):
         return (annotations.shapes["box"].xywh()[left, 2] == annotations.shapes["box"].xywh()[right, 2]).astype(float)
 
@@ -219,7 +219,7 @@ def separation(**changed):
         ({"tau_interval": np.array([0.85, 0.99])}, "the interval of τ*, 0.850 to 0.990, reaches an end of its scale"),
     ],
 )
-def test_what_speaks_against_a_threshold_is_said(changed, why):
+def test_doubts_about_a_threshold_are_reported(changed, why):
     found = separation(**changed)
     assert found.trusted == (not why)
     assert why in found.why
@@ -289,11 +289,11 @@ def test_signal_like_chance_has_no_tau():
         ({"coordinates": "metres"}, "coordinates: expected one of 'pixels', 'relative', got 'metres'"),
     ],
 )
-def test_what_cannot_be_done_is_reported(arguments, message):
+def test_impossible_calls_are_refused(arguments, message):
     table = scene(images=2)
     with pytest.raises(InputError, match=message):
         calibrate(table, **arguments)
-    with pytest.raises(InputError, match=r"at least two images with raters assigned, as .* what chance is .*, got 1"):
+    with pytest.raises(InputError, match=r"at least two images with raters assigned, because .* chance .*, got 1"):
         calibrate(table.select(images=[0]))
     with pytest.raises(InputError, match="at least two raters, got 1"):
         calibrate(table.select(raters=["ann"]))

@@ -44,7 +44,7 @@ def draw(rng):
 
 
 @pytest.mark.parametrize("beside", [-1e-3, 1 + 1e-3])
-def test_a_value_beside_the_range_counts_at_its_end(beside):
+def test_a_value_outside_the_range_counts_at_its_end(beside):
     """Rounding may cause such values; a bin outside of the table would be foreign memory."""
     end = float(beside > 0)
     found, expected = (densities(sample(0.4, 0.6, value), once_each(1))[0] for value in (beside, end))

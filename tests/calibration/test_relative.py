@@ -62,7 +62,7 @@ def test_keypoints_of_oks_are_scaled_with_their_areas():
 
 
 @pytest.mark.parametrize("name", ["pose", "centroid"])
-def test_what_sees_to_its_own_coordinates_is_left_alone(name):
+def test_similarities_with_their_own_coordinates_are_not_converted(name):
     shapes = {n: {"keypoints": [[10 * n, 20 * n], [30, 5 * n]]} for n in (1, 2)}
     annotations = table(shapes)
     assert distances(annotations, name) == distances(annotations, name, "pixels")

@@ -178,7 +178,7 @@ def test_completions_know_commands_options_choices_and_files(shell, capsys):
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
 
 
-def test_completions_say_what_is_missing(monkeypatch, capsys):
+def test_completions_name_the_missing_package(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["--completion", "bash"]) == 2
     assert "--completion: needs the optional package shtab" in capsys.readouterr().err

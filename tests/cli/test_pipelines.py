@@ -41,7 +41,7 @@ def differences(values, ends):
     )
 
 
-def test_what_is_worse_by_hand():
+def test_worse_entries_by_hand():
     """Student's t of a 95 % interval of 50 images is 2.01: of -0.11 with an interval 0.2 wide t is 2.21, p .032, which
     is clear in one row, but not as the second of four, whose p is .032 * 4 / 2 (Benjamini & Hochberg 1995)."""
     one = differences([-0.11], [[-0.21, -0.01]])
@@ -134,7 +134,7 @@ def test_summaries_show_names_as_text():
 
 
 @pytest.mark.usefixtures("folder")
-def test_tables_begin_with_what_matters_and_say_what_is_left_out(capsys):
+def test_tables_begin_with_important_rows_and_count_omitted_ones(capsys):
     def rows(*arguments):
         assert main(["agreement", "labels.json", "--bootstrap", "0", *arguments]) == 0
         text = capsys.readouterr()

@@ -52,7 +52,7 @@ def test_workers_do_it(shards, found_by):
     assert found["results"]["counts"] == found_by("variations", shards)["results"]["counts"]
 
 
-def test_what_is_written_and_what_does_not_fit(labels, shards, refusal, tmp_path, capsys):
+def test_written_values_and_those_that_do_not_fit(labels, shards, refusal, tmp_path, capsys):
     assert main(["shards", str(labels), str(tmp_path / "new"), "--images-per-shard", "4"]) == 0
     assert "2 shards, 8 images, 47 annotations" in capsys.readouterr().out
     assert "expected no option of a reader" in refusal("agreement", shards, "--format", "coco")

@@ -34,10 +34,10 @@ def test_each_class_is_estimated_alone():
         ({3: "road"}, "staple", "expected 0 or the values of classes 3, got 7"),
         ({0: "none"}, "staple", "expected values other than 0"),
         ({}, "staple", "expected at least one value and its name"),
-        ({3: "road", 7: "road"}, "staple", "expected values and names of their own"),
+        ({3: "road", 7: "road"}, "staple", "expected a different name for each value"),
         (CLASSES, "mean", "method: expected one of"),
     ],
 )
-def test_what_cannot_be_used_is_refused(classes, method, message):
+def test_unusable_input_is_refused(classes, method, message):
     with pytest.raises(InputError, match=message):
         class_truth({"ann": [[3, 7]], "bob": [[3, 7]]}, classes, method)

@@ -165,7 +165,7 @@ CUBOIDS = of_three("cuboid", [[0, 0, 0, 1, 1, 1, 0, 0, 0]] * 2, "cuboid_iou")
         ({"agreement": CUBOIDS}, "expected shapes among box, polygon, mask, keypoints, got cuboid"),
     ],
 )
-def test_what_cannot_be_used_is_refused(arguments, message):
+def test_unusable_input_is_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         instance_consensus(**{"agreement": of_three("box", [[0, 0, 9, 9]] * 2)} | arguments)
 

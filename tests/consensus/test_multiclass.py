@@ -104,7 +104,7 @@ def test_a_prior_decides_where_votes_do_not():
         (lambda: staple_classes(5), "labels: expected raters x height x width"),
         (lambda: staple_classes([[[0.5]], [[1]]]), "expected whole numbers"),
         (lambda: staple_classes([[[0, 3]], [[0, 1]]], {1: "road"}), "expected 0 or the values of classes 1, got 3"),
-        (lambda: staple_classes([[[0]], [[1]]], {1: "background"}), "expected values and names of their own"),
+        (lambda: staple_classes([[[0]], [[1]]], {1: "background"}), "expected a different name for each value"),
         (lambda: staple_classes([[[0]], [[1]]], prior={1: 0.5}), "prior: expected a share above 0 of each of the cl"),
         (lambda: staple_classes([[[0]], [[1]]], prior={0: 0, 1: 1}), "prior: expected a share above 0 of each"),
         (lambda: staple_classes([[[0]], [[1]]], iterations=0), "iterations: expected a whole number of at least 1"),
@@ -112,7 +112,7 @@ def test_a_prior_decides_where_votes_do_not():
         (lambda: staple_classes(LabelStack.of([[[1]], [[1]]], ignore=[[1]])), "expected a pixel that is not ignored"),
     ],
 )
-def test_what_cannot_be_used_is_refused(call, message):
+def test_unusable_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
 

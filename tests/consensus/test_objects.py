@@ -213,7 +213,7 @@ def test_who_is_not_assigned_gives_no_answer():
     assert unit_truth(agreement(THREE, bootstrap=0)).to_pandas()["assigned"].tolist() == [3, 3, 3]
 
 
-def test_what_all_raters_contradict_is_doubtful():
+def test_estimates_that_all_raters_contradict_are_doubtful():
     """Six objects are too few for three classes; both of the two with the same class from several raters change."""
     given_by_image = ["ccc", "ccd", "ddd", "cd", "d", "cdo"]
     rows = [
@@ -229,7 +229,7 @@ def test_what_all_raters_contradict_is_doubtful():
     assert "DOUBTFUL" not in unit_truth(agreement(THREE, bootstrap=0)).headline
 
 
-def test_nobody_annotated_anything():
+def test_no_annotations_at_all():
     empty = agreement(Annotations.from_rows([], images=[1], raters=["ann", "bob"]), bootstrap=0)
     for model in SKILL_MODELS:
         found = unit_truth(empty, model=model)
@@ -261,6 +261,6 @@ OTHER = scene(ann="CC ", bob="C  ", cid="C C")
         (lambda result: instance_consensus(result, truth="confusion"), "truth: expected"),
     ],
 )
-def test_what_cannot_be_used_is_refused(call, message):
+def test_unusable_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call(agreement(THREE, bootstrap=0))

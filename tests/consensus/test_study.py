@@ -97,7 +97,9 @@ def test_raters_without_names_are_no_outliers_of_a_study():
     for truths in (estimate_truths(stacks, "excl-0.5"), estimate_truths([FIRST, SECOND], "excl-0.5", True)):
         assert [truth.raters[~truth.kept].tolist() for truth in truths] == [["cid"], ["dan"]]
         assert truths[0].note == "raters have no names: outliers are decided within the image"
-    with pytest.raises(InputError, match="image 1: expected raters with names of their own over the study, got local"):
+    with pytest.raises(
+        InputError, match="image 1: expected raters who are the same on every image, got raters that are local"
+    ):
         study_outliers(stacks)
 
 
@@ -121,7 +123,7 @@ def test_outliers_of_classes():
         ([MaskStack.of([[[1]]], image="x.png")], "image 'x.png': masks: expected those of at least 2"),
     ],
 )
-def test_what_cannot_be_estimated_is_refused(images, message):
+def test_input_without_an_estimate_is_refused(images, message):
     with pytest.raises(InputError, match=message):
         estimate_truths(images)
     with pytest.raises(InputError, match="method: expected one of"):

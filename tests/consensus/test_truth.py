@@ -223,6 +223,6 @@ def test_ignored_pixels_count_for_nothing():
         (lambda: estimate_truth(EMPTY, "mean"), "method: expected one of '0.5', '0.75', 'any', 'excl-0.5'"),
     ],
 )
-def test_what_cannot_be_used_is_refused(call, message):
+def test_unusable_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()

@@ -259,7 +259,7 @@ def with_few_marks():
         (noisy(4), {"line": (1, 0)}, "line: expected a Line"),
     ],
 )
-def test_what_cannot_be_computed_is_reported(annotations, arguments, message):
+def test_undefined_results_are_reported(annotations, arguments, message):
     with pytest.raises(InputError, match=message):
         label_convergence(annotations, **{"samples": 20, **arguments})
 

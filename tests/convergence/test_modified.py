@@ -282,6 +282,6 @@ FINE = boxes((1, "ann", "cat", 0, 10), (1, "bob", "cat", 0, 8))
         (FINE, {"similarity": "polygon_iou"}, "compares shapes of kind 'polygon'"),
     ],
 )
-def test_what_cannot_be_computed_is_reported(annotations, arguments, message):
+def test_undefined_results_are_reported(annotations, arguments, message):
     with pytest.raises(InputError, match=message):
         modified_map(annotations, **arguments)

@@ -56,6 +56,6 @@ FOUND = model({**CAT, "box": [0, 0, 9, 9]}, {**CAT, "box": [5, 0, 9, 9]})
         (TRUTH, FOUND, {"similarity": lambda *_: 1}, "got a function of the rows of one table"),
     ],
 )
-def test_what_cannot_be_computed_is_reported(truth, found, arguments, message):
+def test_undefined_results_are_reported(truth, found, arguments, message):
     with pytest.raises(InputError, match=message):
         map_of_predictions(truth, found, **{"scores": [0.5, 0.6], **arguments})

@@ -78,7 +78,7 @@ def test_predictions_are_evaluated_on_each_part():
     assert some.placed[0].map == pytest.approx(expected.by_rater[1:].mean())
 
 
-def test_what_cannot_be_evaluated_is_refused():
+def test_input_that_cannot_be_evaluated_is_refused():
     annotations = table()
     with pytest.raises(InputError, match="predictions: those of 'net' cannot be evaluated: scores: expected the conf"):
         study(annotations, predictions={"net": (table(("net",)), None)})

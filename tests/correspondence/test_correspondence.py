@@ -126,7 +126,7 @@ def test_whole_arrays_at_once_equal_one_annotation_after_the_other(solver, cost,
 @every_cost
 @pytest.mark.parametrize("step", [0.0, 0.5])
 @pytest.mark.parametrize("counts", first([(4, 6, 3), (9, 9), (12, 5), (3, 3, 3, 3)], 2))
-def test_what_lies_on_each_other_equals_one_annotation_after_the_other(monkeypatch, solver, cost, step, counts):
+def test_overlapping_annotations_equal_one_after_the_other(monkeypatch, solver, cost, step, counts):
     monkeypatch.setattr(agglomerative, "MANY", 2)  # use chains even for few annotations
     rng = np.random.default_rng(sum(counts))
     rows = [{"image": 3, "rater": "a", "category": "cat", "box": [0, 0, 9, 9]}]

@@ -31,7 +31,7 @@ def mgm(annotations, cost="soft", threshold=0.3):
     return pairs, correspond(annotations, pairs, threshold, "mgm", cost)
 
 
-def test_without_the_library_it_says_what_to_install(monkeypatch):
+def test_without_the_library_the_message_names_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "pylibmgm", None)
     with pytest.raises(InputError, match="solver 'mgm': needs the optional package pylibmgm"):
         mgm(table(("ann", "cat", 0, 10)))

@@ -73,5 +73,5 @@ def test_with_53_raters_an_image_the_note_says_that_solvers_differ(spread, apart
         assert alphas == sorted(alphas, reverse=True)
         greedy, ahc = results["greedy"], results["ahc"]
         assert "of 53.0 raters on average" in repr(greedy)
-        assert "members below the threshold; 'ahc'" in greedy.unit_sizes.note
-        assert "'greedy', which requires only one such pair, joins them" in ahc.unit_sizes.note
+        assert "a pair below the threshold. 'ahc'" in greedy.unit_sizes.note
+        assert "'greedy' requires only one such pair, so it joins them" in ahc.unit_sizes.note

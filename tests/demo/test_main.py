@@ -157,7 +157,7 @@ def test_cars_with_their_class_names_reconciled(run, cars_path, tmp_path):
     assert fo.load_dataset("kalos-labels").default_classes == ["car", "truck"]
 
 
-def test_what_cannot_be_used_is_one_clear_error(run, cars_path, tmp_path):
+def test_unusable_input_is_one_clear_error(run, cars_path, tmp_path):
     of_cars = ("--labels", str(cars_path), "--category-field", "label_raw")
     for aliases in ("{", "/no/such/file.json", '{"a": 1}'):
         code, _, said = run(*of_cars, "--aliases", aliases)

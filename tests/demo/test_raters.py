@@ -96,7 +96,7 @@ def test_every_mark_is_by_an_assigned_rater_valid_rounded_and_inside_its_image(l
         assert annotation["bbox"] == pytest.approx([left, top, right - left, bottom - top], abs=0.006)
 
 
-def test_rater_lists_differ_by_image_and_nobody_annotates_an_empty_scene(scenes: Scenes, labels: Labels) -> None:
+def test_rater_lists_differ_by_image_and_empty_scenes_have_no_annotations(scenes: Scenes, labels: Labels) -> None:
     lists = [image["rater_list"] for image in labels["images"]]
     counts = Counter(rater for raters in lists for rater in raters)
     assert counts == {"ana": 72, "ben": 72, "chen": 60, "dara": 48}
@@ -122,7 +122,7 @@ def test_ana_draws_closest_and_ben_loosest_and_misses_small_objects(scenes: Scen
     assert missed[areas > 2500].mean() < 0.06
 
 
-def test_dara_merges_neighbours_and_annotates_what_is_not_there(scenes: Scenes, labels: Labels, sources: dict) -> None:
+def test_dara_merges_neighbours_and_adds_false_positives(scenes: Scenes, labels: Labels, sources: dict) -> None:
     assert [sources[rater]["merged"] for rater in NAMES[:3]] == [0, 0, 0]
     assert sources["dara"]["merged"] >= 20
     added = [sources[rater]["additional"] for rater in NAMES]

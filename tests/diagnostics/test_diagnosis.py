@@ -40,7 +40,7 @@ def test_a_calibrated_threshold_is_the_anchor():
     assert (found.anchor, found.strict, found.calibrated) == (0.95, 0.95, True)
 
 
-def test_what_there_is_none_of_has_a_reason():
+def test_missing_results_have_a_reason():
     found = diagnose(result_of("ab"), [])
     assert found.vitality.reason.startswith("vitality: expected at least three raters")
     assert found.sensitivity.reason == "sensitivity: expected thresholds to be given, got none"

@@ -50,7 +50,7 @@ def test_the_pairs_of_a_class_by_hand(result):
 
 
 @pytest.mark.parametrize(("part", "said"), [({"category": "owl"}, "category: expected"), ({"rater": "eve"}, "rater: ")])
-def test_what_is_unknown(result, part, said):
+def test_unknown_names(result, part, said):
     with pytest.raises(InputError, match=said):
         narrowed(result, **part)
 

@@ -44,7 +44,7 @@ def test_two_worked_schools():
             pair_image_alpha(result, *raters)
 
 
-def test_raters_who_never_met_are_undefined_and_stand_where_chance_does():
+def test_raters_without_common_images_are_undefined_and_placed_at_chance():
     assigned = {1: ["ann", "bob"], 2: ["bob", "cid"]}
     rows = [("ann", "cat", 0), ("bob", "cat", 0), ("bob", "cat", 0, 2), ("cid", "cat", 0, 2)]
     found = collaboration(agreement(marks(*rows, raters=FOUR, images=(1, 2), assigned=assigned)))

@@ -103,7 +103,7 @@ def test_blocks_of_any_size_and_some_images_give_the_same(annotations, seed, lar
 
 
 @pytest.mark.parametrize("diagnostic", [class_difficulty, rater_vitality, collaboration, intra_rater, team_agreement])
-def test_what_is_no_agreement_and_raters_without_names_are_refused(diagnostic):
+def test_other_input_and_local_raters_are_refused(diagnostic):
     table = marks(("ann", "cat", 0), ("bob", "cat", 0))
     with pytest.raises(InputError, match=r"agreement: expected Agreement, the result of .* got int"):
         diagnostic(5)

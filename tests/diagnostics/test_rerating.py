@@ -142,7 +142,7 @@ def check(result, statistic):
         pytest.param("global_alpha", ("cd", "dc", "cc"), marks=extended),
     ],
 )
-def test_beside_every_answer(statistic, images):
+def test_with_every_answer(statistic, images):
     check(answered(*images), statistic)
 
 

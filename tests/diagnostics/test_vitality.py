@@ -68,7 +68,7 @@ def test_only_images_with_two_others_count_for_the_mean():
     assert found.global_rematched[0] == pytest.approx(result.global_alpha + 1 / 2)
 
 
-def test_a_rater_nobody_can_be_compared_without_is_undefined():
+def test_a_rater_without_whom_no_pair_is_left_is_undefined():
     result = agreement(marks(("ann", "cat", 0), raters=THREE, assigned={1: ["ann", "bob"]}))
     found = rater_vitality(result)
     assert np.isnan(found.vitality).all()

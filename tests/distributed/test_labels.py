@@ -75,7 +75,7 @@ def test_as_of_one_table(tmp_path, name, size, call):
         lambda source: kalos_core.rater_accuracy(source, {100: "indoor"}),
     ],
 )
-def test_what_needs_all_answers_says_so(tmp_path, call):
+def test_functions_that_need_all_answers_refuse_shards(tmp_path, call):
     shards = write_shards(labels(2), tmp_path / "s", 9)
     with pytest.raises(InputError, match=r"shards\.table\(\)"):
         call(shards)
@@ -137,7 +137,7 @@ def test_shards_hold_the_answers(tmp_path, name):
 # ---- undefined results and errors ----
 
 
-def test_what_is_undefined_has_the_reason_of_one_machine(tmp_path):
+def test_undefined_results_have_the_reason_of_one_machine(tmp_path):
     rows = [{"item": item, "rater": "ann" if item % 2 else "bob", "label": "cat"} for item in range(4)]
     table = LabelTable.from_rows(rows)
     found = kalos_core.label_agreement(write_shards(table, tmp_path / "s", 1), bootstrap=0)
@@ -200,7 +200,7 @@ def test_a_source_that_cannot_be_written_is_refused(tmp_path, source, message):
     assert not (tmp_path / "s").exists()
 
 
-def test_the_schema_is_what_the_page_says(tmp_path):
+def test_the_schema_equals_the_page(tmp_path):
     write_shards(labels(), tmp_path / "s")
     items = parquet.read_schema(tmp_path / "s" / "items-00000.parquet")
     answers = parquet.read_schema(tmp_path / "s" / "answers-00000.parquet")

@@ -159,7 +159,7 @@ def test_all_shards_are_one_table_again(tmp_path):
         lambda source: map_of_predictions(source, scene(), []),
     ],
 )
-def test_what_needs_annotations_says_so(tmp_path, call):
+def test_functions_that_need_annotations_refuse_shards(tmp_path, call):
     with pytest.raises(InputError, match=r"[Ss]hards"):
         call(write_shards(scene(), tmp_path / "s", 9))
 

@@ -108,7 +108,7 @@ def test_a_folder_with_anything_in_it_is_left_alone(tmp_path):
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def test_what_cannot_be_finished_leaves_nothing(tmp_path):
+def test_unfinished_work_leaves_nothing(tmp_path):
     table = in_order(scene())
 
     def broken():
@@ -229,7 +229,7 @@ def test_a_bad_shard_is_named(tmp_path, file, change, message):
         shard.read()
 
 
-def test_the_schema_is_what_the_page_says(tmp_path):
+def test_the_schema_equals_the_page(tmp_path):
     write_shards(all_shapes(), tmp_path / "s")
     rows = parquet.read_schema(tmp_path / "s" / "annotations-00000.parquet")
     images = parquet.read_schema(tmp_path / "s" / "images-00000.parquet")

@@ -39,7 +39,7 @@ def shards(tmp_path):
     return write_shards(scene(), tmp_path / "s", 4)
 
 
-def test_workers_answer_what_one_machine_answers(cluster, shards, tmp_path):
+def test_workers_return_the_same_as_one_machine(cluster, shards, tmp_path):
     table, whole = scene(), agreement(scene(), bootstrap=50, seed=1)
     answers = write_shards(labels(), tmp_path / "labels", 8)
     with Client(cluster) as client:
@@ -90,12 +90,12 @@ def test_one_bad_shard_is_named(cluster, shards, tmp_path, with_workers):
         agreement(open_shards(shards.folder, cluster.scheduler_address if with_workers else None))
 
 
-def test_what_a_table_lacks_is_named_with_its_shard(shards):
+def test_missing_columns_are_named_with_their_shard(shards):
     with pytest.raises(InputError, match=r"annotations-00000.parquet: .*polygon"):
         agreement(shards, similarity="polygon_iou")
 
 
-def test_an_address_of_nobody_is_refused(shards, monkeypatch):
+def test_an_unreachable_address_is_refused(shards, monkeypatch):
     monkeypatch.setattr("kalos_core.distributed.work.TIMEOUT", 1)
     with pytest.raises(InputError, match=r"client: expected the address of a Dask scheduler, got 'tcp://127"):
         agreement(open_shards(shards.folder, "tcp://127.0.0.1:1"))

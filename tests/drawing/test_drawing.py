@@ -80,7 +80,7 @@ def test_the_edges_of_a_mask_enclose_its_pixels_and_no_others():
 # ---- a whole image ----
 
 
-def test_outlines_stand_where_the_annotations_are():
+def test_outlines_are_drawn_at_the_annotations():
     image = read(draw_image(CAT, "a.jpg").png(legend=False))
     assert image.shape == (80, 100, 3)
     drawn = of_colour(image, ANN)
@@ -199,7 +199,7 @@ def test_text_of_the_data_is_shown_as_text():
 # ---- errors ----
 
 
-def test_what_cannot_be_drawn_is_refused(tmp_path):
+def test_input_that_cannot_be_drawn_is_refused(tmp_path):
     (tmp_path / "a.jpg").write_text("no image")
     shape = "pixels: expected numbers of shape"
     for given, message in (

@@ -71,14 +71,14 @@ def test_which_runs_are_listed_is_read_again(dataset):
     document.delete()
 
 
-def test_what_is_remembered_of_a_data_set_is_read_again(dataset):
+def test_stored_facts_of_a_data_set_are_read_again(dataset):
     internals.database().datasets.update_one({"_id": internals.id_of(dataset)}, {"$set": {"info.about": "cats"}})
     assert dataset.info == {}
     internals.reload_info(dataset)
     assert dataset.info == {"about": "cats"}
 
 
-def test_what_no_list_names_of_an_annotation_run_is_forgotten(dataset, monkeypatch):
+def test_unlisted_parts_of_an_annotation_run_are_removed(dataset, monkeypatch):
     """Content of one process since it created an id: a record, a file and half a file; listed content stays."""
     monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
     connection, since = internals.database(), str(ObjectId())

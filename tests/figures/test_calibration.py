@@ -47,7 +47,7 @@ def test_the_title_is_the_finding(arguments, expected):
     assert calibration_title(*arguments) == expected
 
 
-def test_bars_curves_axes_and_lines_stand_at_their_distances():
+def test_bars_curves_axes_and_lines_are_at_their_distances():
     figure = plot_calibration(found())
     observed, expected, curve, _, axis = figure.data
     assert list(observed.y) == distance_shares(NEAR).tolist()

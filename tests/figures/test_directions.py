@@ -12,7 +12,7 @@ RATERS = ["ann", "bob", "cid"]
 MATRIX = [[None, 0.4, 0.5], [0.6, None, None], [0.7, 0.2, None]]
 
 
-def test_rows_are_the_ground_truth_and_the_first_stands_on_top():
+def test_rows_are_the_ground_truth_with_the_first_on_top():
     figure = directions_heatmap(RATERS, MATRIX, "title")
     (heat,) = plain(figure)
     percent = np.array(MATRIX, dtype=float) * 100

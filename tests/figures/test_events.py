@@ -31,7 +31,7 @@ def test_bars_of_images():
 
 
 @pytest.mark.parametrize("magnitude", [0, 3])
-def test_a_result_is_titled_with_what_it_amounts_to(magnitude):
+def test_a_result_is_titled_with_its_finding(magnitude):
     result = NoiseModel.default().generate(many(20, 3), 2, magnitude, seed=1)
     events = result.events
     changed = int(((events.event != "shift") & (events.outcome == "done")).sum())

@@ -23,7 +23,7 @@ def table():
     return LabelTable.from_rows(rows, groups={"time": ["day", "night"]}, concepts=["day", "night", "sky", "snow"])
 
 
-def test_kappas_stand_least_first_with_their_bands(table):
+def test_kappas_are_sorted_lowest_first_with_their_bands(table):
     result = label_agreement(table, bootstrap=50)
     figure = figures.plot_label_agreement(result)
     (bars,) = plain(figure)
@@ -69,7 +69,7 @@ def test_accuracy_has_the_majority_as_its_last_row_or_a_reference(table):
     assert "nearest to ann is bob" in title(figure)
 
 
-def test_skill_and_confusion_say_who_takes_what_for_what():
+def test_skill_and_confusion_show_the_errors_of_each_rater():
     """cid labels every other dog as a cat: three of twelve answers are wrong."""
     rows = [["cat"] * 3, ["cat"] * 3, ["dog"] * 3, ["dog", "dog", "cat"]] * 3
     names = ("ann", "bob", "cid")

@@ -123,7 +123,7 @@ def test_fidelity_says_how_much_lies_inside():
     assert "150 against 100" in outside.customdata[1]
 
 
-def test_signal_loss_is_named_beside_the_papers():
+def test_signal_loss_is_compared_with_the_paper():
     here, paper = np.array([[np.nan, 0.0346, 0.05], [0.013, 0.042, np.nan]])
     found = SignalLossTable(np.array([0.5, 1.0, 1.5]), here, np.array([0, 9, 9]), paper)
     assert [tuple(row.values()) for row in loss_rows(found)] == [

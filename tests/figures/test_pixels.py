@@ -27,7 +27,7 @@ def result():
         (figures.performance_title(["a"], [None]), "No rater can be compared with the consensus"),
         (figures.performance_title(["a"], [0.5]), "a is closest to the consensus (κ 0.50)"),
         (figures.correlation_title(["red"], [None]), "No property of the images can be compared with agreement"),
-        (figures.pixel_title(0.51, "4 to 7"), "Two of 4 to 7 raters share 51\xa0% of what they mark (mean F1)"),
+        (figures.pixel_title(0.51, "4 to 7"), "Two of 4 to 7 raters share 51\xa0% of their marked pixels (mean F1)"),
         (figures.smyth_note(None), "Smyth's bound is undefined."),
     ],
 )
@@ -71,14 +71,16 @@ def test_correlations_say_whether_they_are_significant_and_why_there_is_none(res
     assert red == "<b>red</b>: red is the same on all pixels"
     assert notes(bars)[2] == "undefined"
     said = figures.correlation_title(["green", "blue"], [-0.1, 0.4], [0.001, 0.2])
-    assert said.startswith("Agreement goes most with green")
+    assert said.startswith("Agreement correlates most with green")
 
 
 def test_the_bound_has_its_peculiarities_next_to_it():
     two = pixel_agreement([{"ann": [[1, 1, 0, 0]], "bob": [[1, 1, 1, 0]]}])
     # of the third pixel, one of two errs: 1/2 of one in four
     note = figures.smyth_note(two.smyth_bound, two.smyth_notes)
-    assert note.startswith("Smyth's bound: whatever the truth, raters err on at least 12\xa0% of all pixels (his limit")
+    assert note.startswith(
+        "Smyth's bound: for any ground truth, raters err on at least 12\xa0% of all pixels (his limit"
+    )
     assert "10\xa0%, which this exceeds). Unmarked pixels count" in note
     assert note.endswith("the bound is high even where F1 is.")
     three = pixel_agreement([{"ann": [[1, 0]], "bob": [[1, 0]], "cid": [[1, 0]]}])

@@ -35,7 +35,7 @@ def test_bars_are_grey_and_have_patterns_and_the_figure_itself_stays_as_it_is():
         (lambda: save_figure("x", "x.html"), "figure: expected a plotly figure"),
     ],
 )
-def test_what_cannot_be_done_is_said(call, message, tmp_path, monkeypatch):
+def test_impossible_actions_are_explained(call, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=message):
         call()

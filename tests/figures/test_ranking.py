@@ -47,7 +47,10 @@ OVERLAPPING = ([0.7, 0.8], [0.6, 0.75], [0.5, 0.65], [0.1, 0.62])
         (of_ranks(*np.eye(5), systems="abcde"), f"{DEPENDS}a under 1 of 5, b under 1, c under 1 and 2 more"),
         (ranking.shared_title([]), "Nothing can be ranked"),
         (ranking.tau_title(["ann"], [[1]]), "No two references rank the same models"),
-        (ranking.tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]), "How alike ann and bob order the models: τ 0.50"),
+        (
+            ranking.tau_title(["ann", "bob"], [[1, 0.5], [0.5, 1]]),
+            "Similarity of the orders of models under ann and bob: τ 0.50",
+        ),
         (of_bounds([0.5, 0.8], [0.1, 0.2]), APART),
         (of_bounds([0.5, 0.8], [0.1, 0.5]), "net and svm cannot be told apart"),
         (of_bounds([0.5, 0.8], [0.1, 0.5], [0.5, 0.5]), "No two detectors can be told apart"),
@@ -75,7 +78,7 @@ def test_ranks_are_drawn_with_the_best_on_top_and_a_gap_where_undefined():
     assert title(figure) == ranking.ranking_title(result)
 
 
-def test_tau_and_concordance_have_their_values_beside_the_diagonal():
+def test_tau_and_concordance_have_their_values_off_the_diagonal():
     result = rankings([0.9, 0.8, 0.1], [0.2, 0.8, 0.1], [0.1, 0.2, 0.3])
     figure = figures.plot_tau(result)
     assert figure.data[0].z[0][0] is None

@@ -46,10 +46,10 @@ def main() -> int:
                         print(ascii(f"{name}: {place}: {shown}"), flush=True)
         seed += 1
     parts = (
-        ("odd calls", "functions, classes and methods", CALLS),
-        ("odd calls of the bridge", "functions", BRIDGE),
-        ("odd command lines", "program", COMMAND_LINE),
-        ("broken files", "formats", READERS),
+        ("unusual calls", "functions, classes and methods", CALLS),
+        ("unusual calls of the bridge", "functions", BRIDGE),
+        ("unusual command lines", "program", COMMAND_LINE),
+        ("damaged files", "formats", READERS),
     )
     for what, of, names in parts:
         count, there = sum(tried[name] for name in names), sum(name in tried for name in names)

@@ -43,7 +43,7 @@ def test_only_our_own_errors_leave_a_public_function(name, tmp_path, monkeypatch
     assert findings == {}
 
 
-def test_the_harness_sees_what_it_is_to_see():
+def test_the_harness_detects_known_faults():
     assert attempt(lambda: None) is None
     assert attempt(lambda: k.agreement(5)) is None  # refused
     found = attempt(lambda: [][0])
@@ -62,7 +62,7 @@ def test_every_public_function_of_every_package_is_called():
     assert not NOT_CALLED.keys() & CALLS.keys()
 
 
-def test_what_people_call_with_values_of_their_own_trusts_nothing():
+def test_public_functions_check_all_arguments():
     assert not any(trusts(name) for name in ("agreement", "nominal.read_groups", "LabelTable.counts", "Annotations"))
     assert trusts("chance.coincidences")
     assert trusts("shapes.Boxes.take")
@@ -140,7 +140,7 @@ FOUND = {
 
 
 @pytest.mark.parametrize("what", FOUND)
-def test_what_was_found_is_refused(what):
+def test_inputs_found_by_fuzzing_are_refused(what):
     with pytest.raises(InputError, match="expected"):
         list(FOUND[what]() or [])
 

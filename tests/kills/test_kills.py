@@ -97,7 +97,7 @@ def _in_two_steps(samples: Any, _: Path) -> None:
     samples.add_sample_field("second", fo.StringField)
 
 
-def test_what_is_left_half_done_is_noticed(try_out: Callable[[Act], Trial]) -> None:
+def test_incomplete_work_is_noticed(try_out: Callable[[Act], Trial]) -> None:
     with closing(try_out(Act("careless", "objects", _in_two_steps))) as trial:
         assert trial.steps == ["update datasets"] * 2
         word, wrong = trial.killed_at(0)

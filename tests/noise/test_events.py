@@ -25,7 +25,7 @@ def test_counts_and_loss_are_those_of_the_table(noisy):
     assert loss.ratio == (frame[frame.stage != "localization"].outcome == "lost").mean()
 
 
-def test_an_event_says_what_a_annotation_was_and_what_it_became(noisy):
+def test_an_event_records_an_annotation_before_and_after(noisy):
     events = noisy.events
     done = np.flatnonzero((events.outcome == "done") & np.isin(events.event, ["shift", "wrong_class"]))
     reference, made = events.reference_rows[done, 0], events.rows[done, 0]

@@ -80,7 +80,7 @@ def test_raters_who_never_differ_are_generated_as_copies():
     assert found.inside.all()
 
 
-def test_what_is_missed_by_chance_is_missed_in_proportion():
+def test_annotations_missed_by_chance_are_missed_in_proportion():
     """Almost all images have five annotations of three classes; each is missed with probability .01."""
     table = careful(images=300)
     table = table.select(rows=np.random.default_rng(0).random(len(table)) > 0.01)
@@ -98,7 +98,7 @@ def test_the_same_seed_gives_the_same_table_in_any_order(lvis):
     assert turned["alpha"].low == pytest.approx(one["alpha"].low)
 
 
-def test_what_cannot_be_compared_is_refused(lvis):
+def test_incomparable_input_is_refused(lvis):
     model = NoiseModel.default()
     apart = by_raters(
         *((name, name, "cat", [0, 0, 9, 9]) for name in ("ann", "bob")), assigned={"ann": ["ann"], "bob": ["bob"]}

@@ -165,7 +165,7 @@ def same_boxes(images):
     return [(image, rater, "cat", [10, 10, 20, 20]) for image in range(images) for rater in ("ann", "bob")]
 
 
-def test_nobody_unmatched_is_a_rate_of_zero_and_equal_numbers_tell_a_constant_one():
+def test_no_unmatched_annotations_give_rate_zero_and_equal_numbers_a_constant_rate():
     rows = same_boxes(distributions.LEAST_ROWS)
     alike = NoiseModel.fit(by_raters(*rows))
     origin = alike.provenance["unmatched.rate"]
@@ -277,7 +277,7 @@ def test_the_over_dispersion_of_lvis_is_the_likeliest(lvis_seen, lvis_model):
     assert gain == pytest.approx(2 * (max(logs) - stats.binom.logpmf(count, own, share).sum()) - 2, abs=1)
 
 
-def test_what_is_hard_in_a_whole_image_is_told_from_what_is_hard_in_a_class():
+def test_difficulty_of_images_and_of_classes_are_separated():
     """Both raters miss some of four annotations of each of five classes, more in hard images."""
     rng, images = np.random.default_rng(2), 400
     hard = np.repeat(rng.choice([0.5, 1.5], images), 5)  # a factor of variance 1/4

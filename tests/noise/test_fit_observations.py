@@ -89,7 +89,7 @@ def test_lvis_against_a_naive_reading(lvis, lvis_seen):
     assert len(seen.parent_area) + len(seen.other_area) == len(lvis)
 
 
-def test_what_shows_nothing_is_refused():
+def test_input_without_information_is_refused():
     both = [(image, rater, "cat", [0, 0, 9, 9]) for image in ("a.jpg", "b.jpg") for rater in ("ann", "bob")]
     for annotations, message in (
         (by_raters(*both, image_size={"a.jpg": SIZE}), r"image_size: expected width .*, got none of 'b\.jpg'$"),

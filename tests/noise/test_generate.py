@@ -29,7 +29,7 @@ def done(made, event):
     return np.flatnonzero(chosen)
 
 
-def test_a_annotation_moves_and_grows_by_what_was_drawn_times_the_magnitude():
+def test_an_annotation_moves_and_grows_by_the_sampled_value_times_the_magnitude():
     model = quiet(localization={"translation": always(0.1), "angle": towards(0), "width": always(np.log(2))})
     once, twice = (model.generate(ONE, raters=8, magnitude=level) for level in (1, 2))
     # a tenth of the width to the right; the width doubles or halves
@@ -206,7 +206,7 @@ def test_each_school_has_a_reference_of_its_own_and_the_truth_leads_to_the_first
     assert xywh(made.annotations) == np.concatenate([school[:9]] * 3 + [school[9:]] * 2).tolist()
 
 
-def test_what_a_school_adds_is_one_object_for_its_members_and_what_it_misses_teaches_nothing():
+def test_additions_of_a_school_are_one_object_and_its_misses_teach_nothing():
     adding = unmatched(4.0, 0.0)
     made = adding.generate(CAT_AND_DOG, 2, 0, schools=[2], reference="ann", false_positive_source=PLACE)
     assert made.schools is None  # one school does not count as schools
@@ -220,7 +220,7 @@ def test_what_a_school_adds_is_one_object_for_its_members_and_what_it_misses_tea
 
 
 @pytest.mark.filterwarnings("ignore:rows. it is not said who was assigned to 2 of")
-def test_everybody_was_asked_for_what_the_reference_was_asked_for():
+def test_all_raters_have_the_assignments_of_the_reference():
     reference = table(
         *((image, name, [20, 20, 20, 20]) for image, name in ((1, "cat"), (2, "dog"))),
         images=[1, 2, 3],

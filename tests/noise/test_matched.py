@@ -53,7 +53,7 @@ def test_generate_takes_shifts_of_either_kind():
         model.generate(reference, raters=1, shifts="loose")
 
 
-def test_fragments_and_merges_are_what_is_counted_as_merged():
+def test_fragments_and_merges_equal_the_counted_merges():
     loose = halves() | {"first_translation": HEAVY, "second_distance": HEAVY, "split": Chance(0.5)}
     # two halves of a bar each: either alone overlaps their union by exactly one half, which counts as correct
     rows = [(image, "cat", [20 + 60 * index, 40, 40, 20]) for image in range(60) for index in range(2)]
@@ -109,7 +109,7 @@ def test_additions_are_of_classes_of_the_image_as_often_as_the_share_says(share,
     assert added.sum() / deleted.sum() == pytest.approx(1 / share, rel=0.12)
 
 
-def test_nothing_is_added_where_nobody_has_seen_anything():
+def test_nothing_is_added_on_images_without_annotations():
     boxes = [[*corner, 20, 20] for corner in RNG(0).uniform((0, 0), (180, 80), (50, 2)).tolist()]
     rows = [
         (50 * late + i, name, "cat", box) for late, name in enumerate(("ann", "bob")) for i, box in enumerate(boxes)

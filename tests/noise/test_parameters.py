@@ -71,7 +71,7 @@ def test_chances_rates_and_opposition_by_hand():
         (lambda: NoiseModel.from_json("{not json"), "noise model: expected JSON, got"),
     ],
 )
-def test_what_is_out_of_range_is_named(make, message):
+def test_values_out_of_range_are_named(make, message):
     with pytest.raises(InputError) as error:
         make()
     assert message in str(error.value)

@@ -96,7 +96,7 @@ def test_differences_are_those_of_every_two_raters(metric):
         (lambda: Annotations.from_rows([{**ROWS[0], "attributes": {"a": [1]}}]), "attributes that are numbers"),
     ],
 )
-def test_what_is_refused(call, message):
+def test_invalid_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
 

@@ -132,6 +132,6 @@ def test_bands_of_landis_and_koch():
         (lambda: cohen_kappa([1, 2], [1]), "as many values as in first"),
     ],
 )
-def test_what_cannot_be_used_is_refused(call, message):
+def test_unusable_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()

@@ -30,7 +30,7 @@ def test_by_hand():
     assert found.headline == "No rater grades clearly higher or lower than the others"
 
 
-def test_beside_pandas():
+def test_against_pandas():
     grades = some_grades()
     table = pd.DataFrame(grades).melt(ignore_index=False, var_name="rater", value_name="grade").dropna()
     table["item"] = table.index
@@ -70,6 +70,6 @@ def test_labels_that_are_numbers_have_a_direction_by_themselves():
     assert label_findings(LabelTable.from_rows(names), bootstrap=0).directions == ()
 
 
-def test_what_is_no_table_of_grades():
+def test_input_that_is_no_table_of_grades():
     with pytest.raises(InputError, match=r"grades: expected a column for each rater, got an array of shape \(2,\)"):
         grade_direction([1, 2])

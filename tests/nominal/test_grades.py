@@ -152,7 +152,10 @@ NAMES = [["a", "b"]]
         (lambda: nominal_alpha(NAMES, "ordinal", order=["a", "c"]), "values: expected categories .* a, c, got 'b'"),
         (lambda: nominal_alpha(NAMES, "ordinal", order=["a", "a"]), "two or more categories, each once"),
         (lambda: nominal_alpha([[-1.0, 2.0]], "ratio"), "at least 0 for 'ratio'"),
-        (lambda: nominal_alpha(np.array([[-2, -1]]), "interval"), "pass them as floats, in which only NaN is missing"),
+        (
+            lambda: nominal_alpha(np.array([[-2, -1]]), "interval"),
+            "pass grades below 0 as floats, where only NaN is missing",
+        ),
         (lambda: nominal_alpha([[np.inf, 1.0]], "interval"), "numbers of at most 1e\\+150"),
         (lambda: nominal_alpha([[1, 2]], "cardinal"), "metric"),
         (lambda: nominal_alpha(TURNED, "ordinal"), "pass values.T"),
@@ -169,7 +172,7 @@ NAMES = [["a", "b"]]
         (lambda: cohen_matrix([[1, 2]], order=[1, 2]), "expected none without weights"),
     ],
 )
-def test_what_is_refused(call, message):
+def test_invalid_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
 

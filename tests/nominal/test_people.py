@@ -247,6 +247,6 @@ def test_the_interval_of_teams_is_that_of_items_sampled_with_replacement():
         (lambda: rater_accuracy(SKIES, reference=["sky"]), "reference: expected .* or a mapping, got list"),
     ],
 )
-def test_what_is_refused(call, message):
+def test_invalid_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()

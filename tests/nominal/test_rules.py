@@ -182,6 +182,6 @@ def test_reasons_by_hand() -> None:
         (lambda table: reject_answers(table, least_accuracy=60), "least_accuracy: .* number from 0 to 1, got 60"),
     ],
 )
-def test_what_is_refused(call: Callable[[LabelTable], object], message: str) -> None:
+def test_invalid_input_is_refused(call: Callable[[LabelTable], object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         call(made([["cat"]]))

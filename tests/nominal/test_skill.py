@@ -45,7 +45,7 @@ def test_one_step_by_hand():
     assert found.labels.tolist() == [0, 0, 1]
 
 
-def test_what_is_added_by_hand():
+def test_added_annotations_by_hand():
     """Smoothing: for class 0, raters give 5/3 + 5/3 + 1 answers 0 and 2/3 answers 1; for 1, 2/3 and 1 + 1 + 4/3."""
     found = dawid_skene(THREE, added=3, iterations=1)
     assert found.confusion[0, 0] == pytest.approx([(5 / 3 + 3 * 13 / 15) / (5 / 3 + 3), (3 * 2 / 15) / (5 / 3 + 3)])
@@ -257,10 +257,10 @@ def test_edges(model, added):
         (lambda: dawid_skene(THREE, added=math.nan), "added: expected a number of at least 0, got"),
         (lambda: dawid_skene(THREE, iterations=0), "iterations: expected a whole number of at least 1, got 0"),
         (lambda: dawid_skene([1, 2, 3]), "values: expected items x raters, got shape"),
-        (lambda: dawid_skene(THREE), r"values: expected at most 11 cells of confusion matrices, .* got 12"),
+        (lambda: dawid_skene(THREE), r"values: expected at most 11 cells of confusion matrices .* got 12"),
     ],
 )
-def test_what_is_refused(call, message, monkeypatch):
+def test_invalid_input_is_refused(call, message, monkeypatch):
     monkeypatch.setenv("KALOS_MOST_CONFUSED", "11")
     with pytest.raises(InputError, match=message):
         call()

@@ -79,7 +79,7 @@ def test_who_broke_a_group():
     assert table.decisions("ann")[0, indoor] == NOT_ASSIGNED
 
 
-def test_what_is_left_open_is_missing_and_breaks_nothing():
+def test_open_answers_are_missing_and_break_no_group():
     names = {"items": ["a"], "raters": ["ann"], "concepts": ["x", "y", "sky", "sea"], "groups": ["g"]}
     codes = {"item": [0], "rater": [0], "answer": [0], "concept": [2], "group_of": [0, 0, -1, -1]}
     table = LabelTable(**names, **codes, unanswered=[[0, 0], [0, 3]])

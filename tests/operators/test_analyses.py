@@ -55,7 +55,7 @@ def test_one_form_makes_all_runs(crowd: fo.Dataset) -> None:
     assert "'first_variations' is the key of another run" in refused(form("analyse", crowd, {"key": "first"}))["key"]
 
 
-def test_what_is_selected_reaches_every_run(crowd: fo.Dataset) -> None:
+def test_the_selection_reaches_every_run(crowd: fo.Dataset) -> None:
     params = {
         "raters": ["ann", "bob"],
         "similarity": "centroid_box",

@@ -150,9 +150,7 @@ def test_operators_write_below_one_folder(
 
 
 @pytest.mark.parametrize(("name", "given"), [("resolved", {"field": "gold"}), ("tag_disputes", {"tag": "look"})])
-def test_what_the_app_adds_of_the_panel_that_asks_is_no_argument(
-    dataset: fo.Dataset, name: str, given: dict[str, Any]
-) -> None:
+def test_fields_that_the_app_adds_are_no_arguments(dataset: fo.Dataset, name: str, given: dict[str, Any]) -> None:
     result = post(name, dataset, {"key": "run", **given, "panel_id": "p", "panel_state": {}})
     result.raise_exceptions()
     assert result.result["key"] == "run"
@@ -172,9 +170,9 @@ def test_hand_over_offers_the_back_ends_of_fiftyone(dataset: fo.Dataset) -> None
     assert offered == sorted(fo.annotation_config.backends)
     with pytest.raises(ExecutionError) as error:
         run("hand_over", dataset, anno_key="ann")
-    assert "'ann' is there already" in last_line(error)
+    assert "'ann' exists already" in last_line(error)
     answer = post("hand_over", dataset, {"anno_key": "ann"}).result
-    assert answer["text"] == "**Nothing was written.** field: 'ann' is there already; choose another name"
+    assert answer["text"] == "**Nothing was written.** field: 'ann' exists already; choose another name"
 
 
 def test_image_level_labels_are_decided_and_exported() -> None:

@@ -45,7 +45,7 @@ def evaluated(dataset: fo.Dataset, metrics: Any = (METRIC,), truth: str = "ann")
     return found
 
 
-def test_a_model_stands_beside_the_ceiling(dataset: fo.Dataset) -> None:
+def test_a_model_is_compared_with_the_ceiling(dataset: fo.Dataset) -> None:
     ceiling(dataset, "strict", thresholds=[0.9])
     ceiling(dataset, "usual")
     found = evaluated(dataset)  # vs. the newest

@@ -72,7 +72,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
     ("delete_run", "scenes"): [({"run_key": "old"}, "There is no run 'old'")],
     ("estimate_convergence", "lively"): [
         ({"models": "YOLO"}, "expected names with their mAP, such as 'YOLO 0.412, DETR 0.437', got 'YOLO'"),
-        ({"least": 0.8, "greatest": 0.6}, "A number of at least 0.8, the least threshold"),
+        ({"least": 0.8, "greatest": 0.6}, "A number of at least 0.8, the lowest threshold"),
         ({"least": 0}, "A number from 0.05 to 1"),
         ({"fraction": 1}, "expected a number above 0 and below 1, got 1"),
         ({"fraction": "x"}, SHARE),
@@ -110,13 +110,13 @@ WRONG: dict[tuple[str, str], Wrong] = {
     ],
     ("estimate_truth", "masks"): [
         ({"methods": []}, "Choose at least one"),
-        ({"methods": ["best"]}, "'best' is not a method to estimate a truth"),
+        ({"methods": ["best"]}, "'best' is not a method to estimate ground truth"),
     ],
     ("estimate_truth", "boxes"): [(THREE | {"quorum": text}, "quorum: expected") for text in ("half", "0", "1.5", "")],
     ("rank_detectors", "masks"): [
         ({"detectors": []}, "Choose the fields of at least one detector"),
         ({"detectors": ["ann"]}, "'ann' is not a field of a detector"),
-        ({"choose_skew": True, "skew_low": 0.3, "skew_high": 0.2}, "A number above 0.3, the least fraction"),
+        ({"choose_skew": True, "skew_low": 0.3, "skew_high": 0.2}, "A number above 0.3, the smallest fraction"),
         ({"contours": True, "tolerance": -1}, "A number of at least 0"),
     ],
 }
@@ -157,7 +157,7 @@ FROM_LABELS = [*FROM_OBJECTS, "inject_noise", "compute_label_agreement", "rank_s
 FROM_LABELS += ["compute_pixel_agreement", "estimate_truth", "rank_detectors"]
 
 
-def test_where_there_is_nothing_to_read_a_form_says_what_to_do() -> None:
+def test_without_labels_a_form_explains_what_to_do() -> None:
     empty, videos = data_set([fo.Sample("/a.jpg")]), fo.Dataset()
     videos.add_samples([fo.Sample("/a.mp4", ann=fo.Detections(), bob=fo.Detections())], progress=False)
     for name in FROM_LABELS:

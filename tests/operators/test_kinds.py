@@ -152,7 +152,7 @@ def as_typed(value: Any) -> Any:
 
 
 @every_kind
-def test_what_a_form_offers_reaches_the_function(dataset: fo.Dataset, kind: str) -> None:
+def test_options_of_a_form_reach_the_function(dataset: fo.Dataset, kind: str) -> None:
     """Inputs hidden by a switch do not."""
     name, params = kf.KINDS[kind].operator, OFFERED[kind] | SELECTED[kind]
     if kind == "detectors":

@@ -63,7 +63,7 @@ def test_groups_are_suggested_and_ticked(scenes: fo.Dataset) -> None:
     assert suggested.details.agreement.question.tolist() == ["day / night", "in / out", "sun"]
 
 
-def test_what_cannot_be_computed_is_an_error(scenes: fo.Dataset) -> None:
+def test_undefined_results_are_an_error(scenes: fo.Dataset) -> None:
     with pytest.raises((ExecutionError, ValueError)) as error:
         run(COMPUTE, scenes, **PAIR)
     assert "expected one label in an answer" in last_line(error)

@@ -118,7 +118,7 @@ def test_images_of_the_queue_go_to_the_grid(own: fo.Dataset) -> None:
 # ---- concurrent users ----
 
 
-def test_what_somebody_else_decided_meanwhile_is_shown_and_not_replaced(own: fo.Dataset) -> None:
+def test_decisions_of_another_user_are_shown_and_not_replaced(own: fo.Dataset) -> None:
     eve, dan = opened(own, "Decide"), opened(own, "Decide")
     cats = eve.record["queue"]["disputes"][1]
     made = decide(eve, cats, "take", "ann", note=" whiskers ", who="eve")["made"]
@@ -254,7 +254,7 @@ def test_the_filter_narrows_image_level_labels(answers: fo.Dataset) -> None:
     assert [one["sample"] for one in found] == ids(answers, 5, 1)
 
 
-def test_what_follows_from_decided_labels(answers: fo.Dataset) -> None:
+def test_results_of_decided_labels(answers: fo.Dataset) -> None:
     unit = kf.disputed_units(answers, "labels", *ids(answers, 1))[0]
     kf.decide(answers, "labels", unit.labels, "take", "cid")
     panel = opened(answers, "Training list")

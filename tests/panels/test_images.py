@@ -44,7 +44,7 @@ def test_all_of_it_follows_the_filter(trio: fo.Dataset, filter: dict[str, str]) 
     assert worst == sorted(alpha for alpha in alphas.values() if alpha is not None)[: len(worst)]
     view = view_worst_first(trio, "agreement", **filter)
     assert samples_of(trio, panel.act("worst")) == view.values("id")
-    assert f"worst first by α of {' and '.join(filter.values())} (" in panel.grids[-1]["text"]
+    assert f"lowest α of {' and '.join(filter.values())} first (" in panel.grids[-1]["text"]
 
 
 def test_of_a_long_sorted_view_the_first_images_are_shown(

@@ -66,7 +66,7 @@ def test_raters_of_masks_and_their_images(stack: fo.Dataset) -> None:
 def test_raters_against_each_consensus(stack: fo.Dataset) -> None:
     panel = opened(stack, "Truth")
     shown = panel.record["shown"]
-    assert shown["title"] == "How the truth is estimated matters: any marks 1.7 times as many pixels as 0.5"
+    assert shown["title"] == "The method matters: any marks 1.7 times as many pixels as 0.5"
     assert [row["pixels"] for row in shown["consensuses"]] == [5, 3]
     assert panel.choose(consensus="0.5").record["shown"]["consensus"] == "0.5"
     raters = panel.choose(consensus="any").record["shown"]["raters"]
@@ -75,7 +75,7 @@ def test_raters_against_each_consensus(stack: fo.Dataset) -> None:
 
 def test_ways_that_mark_as_many_pixels_are_not_told_to_matter() -> None:
     truths = {name: SimpleNamespace(pixels=pixels) for name, pixels in (("0.5", 1000), ("staple", 1004))}
-    said = "However the truth is estimated, about as many pixels are true (1,000 to 1,004)"
+    said = "All methods find about the same number of true pixels (1,000 to 1,004)"
     assert consensus_title({"of": "pixels"}, truths) == said
 
 
@@ -191,7 +191,7 @@ def test_who_is_right_about_objects() -> None:
     view = view_of(dataset, panel.act("rater", name="eve", consensus="confusion 0.5"))
     assert view.values("id") == dataset.values("id")
     assert (view.count("eve.detections"), view.has_field("ann")) == (6, False)
-    assert panel.grids[-1]["text"] == "12 images with what eve annotated otherwise than confusion 0.5, or missed"
+    assert panel.grids[-1]["text"] == "12 images where eve differs from confusion 0.5"
     shown = panel.choose(rater="eve", consensus="confusion 0.999").record["shown"]
     assert shown["estimate"]["confusion"]["title"].startswith("eve")
     assert shown["against"].startswith("Against confusion 0.999")

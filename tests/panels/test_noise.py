@@ -63,7 +63,7 @@ def test_images_and_raters_lead_to_what_was_changed(annotated: fo.Dataset) -> No
     assert given(operations, "set_active_fields")["fields"] == [FIELDS[1], "truth"]
 
 
-def test_what_was_used_and_what_was_lost(annotated: fo.Dataset) -> None:
+def test_used_and_lost_records(annotated: fo.Dataset) -> None:
     panel = opened(annotated, "Noise").choose(page="Used")
     facts = panel.record["shown"]["facts"]
     assert (facts["Model"], facts["Seed"]) == ("default", "17")

@@ -90,11 +90,11 @@ def test_its_clicks_lead_to_what_they_are_about(own_trio: fo.Dataset) -> None:
     assert prompted(panel.act("report")) == ("report", {"key": "agreement"})
     assert prompted(panel.act("next_images")) == ("next_to_rate", {"key": "agreement"})
     panel.act("send")
-    assert "knows no click" in panel.state["problem"]
+    assert "has no click" in panel.state["problem"]
 
 
 @pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
-def test_of_what_is_undefined_there_is_a_sentence(dataset: fo.Dataset) -> None:
+def test_undefined_results_have_a_sentence(dataset: fo.Dataset) -> None:
     kf.compute_agreement(dataset.skip(5), "undefined", raters=["ann", "bob"])  # only one of them was assigned
     record = Workbench(dataset).load().record
     assert record["alpha"] is None

@@ -57,7 +57,7 @@ def test_coefficients_lead_to_disputes(answered: fo.Dataset) -> None:
     ids = answered.values("id")
     clicked = samples_of(answered, panel.act("question", name="label"))
     assert (set(clicked), clicked[2]) == ({ids[5], ids[3], ids[1]}, ids[1])  # lowest agreement first
-    assert panel.grids[-1]["text"] == "3 images whose answers to label differ"
+    assert panel.grids[-1]["text"] == "3 images with different answers to label"
     concepts = panel.choose(page="Concepts").record["shown"]["concepts"]
     least = details.majority.concept_chosen.argmin()
     assert concepts[0]["name"] == details.majority.concepts[least]

@@ -52,7 +52,7 @@ def test_clicks_lead_to_the_labels_behind_a_number(own_trio: fo.Dataset) -> None
     for kind in ("missing", "additional", "wrong_class", "merges", "splits"):
         view = view_of_findings(own_trio, "variations", [kind], rater="bob")
         assert samples_of(own_trio, panel.act("rate", rater="bob", kind=kind)) == view.values("id"), kind
-    assert panel.grids[-1]["text"] == "6 images with labels of bob that are parts of another rater's"
+    assert panel.grids[-1]["text"] == "6 images with labels of bob that are parts of a label of another rater"
     views = {
         "rater": (view_worst_first(own_trio, "agreement", rater="cid"), {"rater": "cid"}),
         "pair": (view_of_pair(own_trio, "agreement", "ann", "cid"), {"raters": ["ann", "cid"]}),
@@ -71,7 +71,7 @@ def test_the_feedback_sheet_is_saved_by_the_browser(trio: fo.Dataset) -> None:
     assert "6 of 24 objects that most others have" in page
 
 
-def test_what_is_undefined_says_why(analysed: fo.Dataset) -> None:
+def test_undefined_results_have_a_reason(analysed: fo.Dataset) -> None:
     record = opened(analysed, "Raters").record
     assert record["why_no_vitality"].startswith("vitality: expected at least three raters")
     assert record["pairs"]["raters"] == ["ann", "bob"]

@@ -134,7 +134,7 @@ def test_labels_runs_and_samples_may_be_gone(own: fo.Dataset, dataset: fo.Datase
     assert Beside(dataset, 4).record["queue"] is None
 
 
-def test_image_level_labels_stand_beside_their_image() -> None:
+def test_image_level_labels_are_next_to_their_image() -> None:
     dataset = data_set(quiz())
     kf.analyse(dataset, "labels", raters=QUIZ, settings={"image_labels": {"bootstrap": 0}})
     panel = Beside(dataset, 1)

@@ -52,7 +52,7 @@ def test_regions_by_hand():
         ({"cat": {"ann": [[1, 0]], "bob": [[0, 1]], "cid": [[0, 0]]}}, ["cat", "cat", None], True),
     ],
 )
-def test_what_each_rater_gave(masks, given, has_sides):
+def test_answers_of_each_rater(masks, given, has_sides):
     (region,) = regions_in_dispute({name: MaskStack.of(of_class) for name, of_class in masks.items()}, 1, 1)
     assert list(region.given.values()) == given
     assert region.has_sides == has_sides
@@ -83,7 +83,7 @@ def test_regions_are_those_of_scikit_image(drawn):
 
 
 @given(masks, st.integers(1, 4))
-def test_what_squares_can_cover_counts(drawn, width):
+def test_pixels_that_squares_cover_count(drawn, width):
     disputed = drawn.any(axis=0) & ~drawn.all(axis=0)
     covered = np.zeros_like(disputed)
     for top in range(disputed.shape[0] - width + 1):

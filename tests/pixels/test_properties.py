@@ -73,10 +73,10 @@ def test_undefined_has_a_reason():
         (-np.ones((9, 11)), None, "expected no negative values"),
         (np.full((9, 11, 3), 2.0), None, r"floats in \[0, 1\], got float64 from 2.0 to 2.0"),
         (np.full((9, 11, 3), 2, np.uint32), None, "expected colours of 8 or 16 bits"),
-        (COLOUR, ["red", "green", "contrast"], "channels: expected 3 names of their own"),
+        (COLOUR, ["red", "green", "contrast"], "channels: expected 3 different names"),
     ],
 )
-def test_what_cannot_be_used_is_refused(image_pixels, names, message):
+def test_unusable_input_is_refused(image_pixels, names, message):
     with pytest.raises(InputError, match=message):
         property_moments(MASKS.mean(axis=0), image_pixels, names=names)
 
@@ -84,13 +84,13 @@ def test_what_cannot_be_used_is_refused(image_pixels, names, message):
 @pytest.mark.parametrize(
     ("channels", "wanted", "message"),
     [
-        (("red", "green"), None, "channels: expected 4 names of their own"),
+        (("red", "green"), None, "channels: expected 4 different names"),
         ("abcd", ["e"], "channels: expected some of a, b, c, d, each once, got 'e'"),
         ("abcd", ["a", "a"], "each once, got 'a', 'a'"),
         ("abcd", {"a": 0}, "channels: expected names among a, b, c, d"),
         (None, {"nir": 4}, "channels: expected numbers from 0 to 3, each once"),
         (None, {"nir": 1, "red": 1}, "channels: expected numbers from 0 to 3, each once"),
-        (None, ["nir"], "channels: expected 4 names of their own"),
+        (None, ["nir"], "channels: expected 4 different names"),
     ],
 )
 def test_channels_that_an_image_does_not_have_are_refused(channels, wanted, message):

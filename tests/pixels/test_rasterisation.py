@@ -71,7 +71,7 @@ def test_stacks_of_masks_by_class_and_by_who_is_assigned():
         ),
     ],
 )
-def test_what_cannot_be_used_is_refused(shapes, size, category, message):
+def test_unusable_input_is_refused(shapes, size, category, message):
     rows = [{"image": 1, "rater": rater, "category": "c", **shape} for rater, shape in zip("ab", shapes, strict=False)]
     with pytest.raises(InputError, match=message):
         list(mask_stacks(Annotations.from_rows(rows, image_size=size), category))

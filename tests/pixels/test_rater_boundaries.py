@@ -104,7 +104,7 @@ def test_local_raters_have_no_pairs_over_images():
     found = boundary_agreement([MaskStack.of(masks(0), raters_are_local=True)], bootstrap=0)
     assert len(found.by_image()) == 1
     for call in (found.by_rater_pair, lambda: found.plot("raters")):
-        with pytest.raises(InputError, match="raters: expected raters with names over all images"):
+        with pytest.raises(InputError, match="raters: expected raters who are the same on every image"):
             call()
 
 

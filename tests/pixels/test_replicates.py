@@ -51,7 +51,7 @@ def images_of(seed, count=12, raters=4, local=False):
 
 
 @pytest.mark.parametrize(("seed", "local"), [(0, False), (1, False), (2, True)])
-def test_beside_the_data_sets_that_were_drawn(seed, local):
+def test_against_resampled_data_sets(seed, local):
     images = images_of(seed, local=local)
     if local:
         images = [[mask for mask in image if mask is not None] for image in images]

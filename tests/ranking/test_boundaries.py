@@ -165,6 +165,6 @@ IMAGE = ({"edge": line(10, 5, 35)}, TRUTH)
         ([IMAGE], {"tolerance": 2}, "tolerance: expected a number of at least 0 and below 1"),
     ],
 )
-def test_what_cannot_be_evaluated_is_refused(images, options, message):
+def test_input_that_cannot_be_evaluated_is_refused(images, options, message):
     with pytest.raises(InputError, match=message):
         boundary_evaluation(images, **options)

@@ -67,7 +67,7 @@ def test_distances_are_those_of_a_walk(data):
     ("tree", "message"),
     [
         ({"cat": "pet"}, "expected all concepts in it, got none of 'emu'"),
-        ({"cat": "pet", "pet": "cat", "emu": None}, "expected a root above 'cat', got a circle: cat - pet - cat"),
+        ({"cat": "pet", "pet": "cat", "emu": None}, "expected a root above 'cat', got a cycle: cat - pet - cat"),
     ],
 )
 def test_a_tree_that_is_none_is_refused(tree, message):

@@ -200,7 +200,7 @@ OTHER = {**IMAGE, "scores": {"edge": [[0.5, 0.1]]}}
         (lambda: rank_over_classes({}), "by_class: expected at least one class"),
     ],
 )
-def test_what_cannot_be_ranked_is_refused(call, message):
+def test_unrankable_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
 
@@ -269,5 +269,5 @@ def test_raters_without_names_are_no_truths():
     assert unnamed.notes == ("Raters have no names across images, so the bounds cannot be tested under single raters.",)
     with pytest.raises(InputError, match="image 2: expected raters that are local on all images or on none"):
         counted(images[0], local[1])
-    with pytest.raises(InputError, match="methods, shares: expected a truth, got none"):
+    with pytest.raises(InputError, match=r"methods, shares: expected a reference, .* got none"):
         counted(*local, methods=())

@@ -89,6 +89,6 @@ def test_each_column_is_map_of_predictions(lvis):
         (WIDE, {"quorum 2": RATERS}, "expected annotations of one rater each, got several raters in quorum 2"),
     ],
 )
-def test_what_cannot_be_ranked_is_refused(models, consensus, message):
+def test_unrankable_input_is_refused(models, consensus, message):
     with pytest.raises(InputError, match=message):
         rank_models(models, RATERS, consensus)

@@ -116,6 +116,6 @@ def test_concordance_of_truths_that_rank_other_systems():
     ("arguments", "message"),
     [({"permutations": 0}, "permutations: expected a whole number of at least 1"), ({"seed": -1}, "seed: expected")],
 )
-def test_what_cannot_be_computed_is_refused(arguments, message):
+def test_input_without_a_result_is_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         concordance(of([1, 2]), **arguments)

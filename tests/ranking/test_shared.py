@@ -24,7 +24,7 @@ def test_the_fissure_study():
     assert found[2].order == "C-S > 2D GWLC > Gauss > Top-Hat"
 
 
-def test_ties_and_what_is_not_ranked():
+def test_ties_and_unranked_systems():
     values = np.array([[0.5, 0.5, 0.9], [0.1, 0.1, 0.2], [0.5, np.nan, 0.9], [np.nan] * 3, [0.4, 0.5, 0.9]])
     rankings = Rankings("AUC", np.array(list("abcde"), object), np.array(["x", "y", "z"], object), values)
     found = shared_rankings(rankings)

@@ -203,7 +203,7 @@ def test_intervals_of_areas_are_as_wide_as_the_rarer_answer_is_rare(random_study
         ({"decision": math.nan}, "decision: expected a number"),
     ],
 )
-def test_what_cannot_be_computed_is_refused(random_study, arguments, message):
+def test_input_without_a_result_is_refused(random_study, arguments, message):
     with pytest.raises(InputError, match=message):
         rank_systems(*random_study, **arguments)
 

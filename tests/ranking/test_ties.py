@@ -171,7 +171,7 @@ def test_means_of_ratios_by_hand():
     assert np.isnan(means[2])
 
 
-def test_what_is_near_and_not_equal_stays_apart():
+def test_nearly_equal_values_stay_different():
     third = Fraction(1, 3)
     values = np.array([float(third), float(third + Fraction(1, 10**13)), 0.5])
     exact = [third, third + Fraction(1, 10**13)]

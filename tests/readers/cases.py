@@ -193,7 +193,7 @@ def differing(
             found.append(f"{case}: {made}")
         elif isinstance(expected, LeftOut):
             made = outcome(read, source, lambda table: int(table.skipped.sum()), **options, on_invalid="skip")
-            words = re.escape(expected.words) + r"(.|\n)*They are left out"
+            words = re.escape(expected.words) + r"(.|\n)*They are skipped"
             if made[0] != 1 or not any(re.search(words, warning) for warning in made[1]):
                 found.append(f"{case}, to be left out: {made}")
     return found

@@ -221,7 +221,7 @@ def test_agreement_of_outlines_and_turned_boxes(tmp_path):
         assert agreement(table, similarity=kind, bootstrap=0).alpha == pytest.approx(alpha), text
 
 
-def test_the_account_says_what_was_guessed_left_out_and_not_used(tmp_path):
+def test_the_account_lists_guesses_skipped_and_unused_records(tmp_path):
     account = read_boxes(write(tmp_path, NUCLS, "boxes.csv"), {"image": "fovname"}).account
     assert account.notes == [
         "image = fovname, rater = participant, class = raw_classification, "
@@ -293,7 +293,7 @@ def test_parquet(tmp_path, monkeypatch):
     constant.to_parquet(tmp_path / "t.parquet", index=False)  # few bytes, as all cells of a column are the same
     monkeypatch.setattr("kalos_core.limits.SMALL", 1_000)
     monkeypatch.setenv("KALOS_MOST_PACKING", "5")
-    large = [(tmp_path / "t.parquet", "t.parquet: expected at most 5 bytes unpacked from each byte of a packed file")]
+    large = [(tmp_path / "t.parquet", "t.parquet: expected at most 5 unpacked bytes per packed byte")]
     assert differing(read_boxes, None, large) == []
     broken = [(b"PAR1", "broken.parquet: expected a readable Parquet file, got")]
     assert differing(read_boxes, tmp_path, broken, "broken.parquet") == []

@@ -48,7 +48,7 @@ def test_a_tree_as_it_is_published(tmp_path):
     assert [stack.labels[0].tolist() for stack in found.label_stacks()] == [LEFT_RIGHT.tolist()] * 2
 
 
-def test_what_cannot_be_used(tmp_path):
+def test_unusable_input(tmp_path):
     assert differing(stacks, tmp_path, REFUSED, "a.mat") == []
     words = "expected a .mat file of BSDS500 or a folder of them, got none"
     none = [(path, words) for path in (write(tmp_path, {"b/a.txt": ""}) / "b", tmp_path / "absent.mat")]

@@ -317,7 +317,7 @@ def test_one_file_a_rater_is_joined_by_names(tmp_path):
         read_coco(folder)
 
 
-def test_text_classes_may_be_assigned_to_though_nobody_annotated_them():
+def test_text_classes_without_annotations_can_be_assigned():
     content = WORDS | {"info": {"rater_categories": {"ann": ["cat", "emu"]}}}
     annotations = read_coco(content, category_field="label")
     assert annotations.categories.tolist() == ["cat", "dog", "emu"]

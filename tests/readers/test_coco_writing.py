@@ -71,7 +71,7 @@ def test_written_and_read_again_is_the_same_table(tmp_path, annotations):
     assert_read_again(annotations, tmp_path)
 
 
-def test_what_comes_back_though_little_shows_it(tmp_path):
+def test_round_trip_of_special_cases(tmp_path):
     """Raters in another order or assigned nowhere, a polygon without area, assignments to classes."""
     rows = [ROW | {"image": 1} | BOX, ROW | {"image": 1, "polygon": [[0, 0, 4, 0, 8, 0]]}]
     limits = {"ann": [], "bob": ["cat"]}
@@ -92,7 +92,7 @@ def test_crowd_regions_are_written_and_read_again(tmp_path):
     assert again.crowd_regions.shapes["mask"].area().tolist() == [50]
 
 
-def test_what_is_written_is_plain_coco(tmp_path):
+def test_written_files_are_plain_coco(tmp_path):
     content = written(read_coco(document()), tmp_path)
     assert content["annotations"][0] == {
         "id": 1, "image_id": 7, "category_id": 2, "rater_id": "ann", "iscrowd": 0, "area": 16.0,
@@ -118,7 +118,7 @@ def test_ids_that_are_text_are_numbered_and_come_back_only_from_our_own_files(tm
     assert (read_coco(content).images.tolist(), read_coco(content).id.tolist()) == ([1], [1])
 
 
-def test_what_a_coco_file_cannot_hold(tmp_path):
+def test_annotations_that_coco_cannot_store(tmp_path):
     volume = [{"z": 0.0, "points": [[0, 0], [4, 0], [4, 4]], "inclusion": True}]
     table = Annotations.from_rows([ROW | {"volume": volume}], slice_positions={"a.jpg": [0.0, 1.0]})
     with pytest.raises(InputError, match="expected shapes among box, polygon, mask, keypoints, got volume"):
@@ -126,7 +126,7 @@ def test_what_a_coco_file_cannot_hold(tmp_path):
     both = Annotations.from_rows([ROW | {"polygon": [[0, 0, 4, 0, 4, 4]], "mask": PIXELS == 1}])
     with pytest.raises(InputError, match="a polygon or a mask of each annotation, got both for 1"):
         write_coco(both, tmp_path / "labels.json")
-    with pytest.raises(InputError, match=r"labels\.json: expected a folder to write into, got .*absent, not one"):
+    with pytest.raises(InputError, match=r"labels\.json: expected an existing folder to write into, got .*absent"):
         write_coco(read_coco(document()), tmp_path / "absent" / "labels.json")
     assert list(tmp_path.iterdir()) == []
 

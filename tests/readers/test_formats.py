@@ -66,7 +66,7 @@ def test_options_go_to_the_reader(tmp_path):
     assert differing(read_labels, None, [*cases, (path, {"sizes": {}}, words)]) == []
 
 
-def test_every_reader_says_what_it_cannot_read(tmp_path):
+def test_every_reader_reports_unreadable_input(tmp_path):
     cases = [("nothing of the kind", {"format": name}, "expected") for name in FORMATS]
     assert differing(read_labels, tmp_path, cases, "file") == []
     words = "labels: expected a path, or the content of a COCO file as a mapping, got"

@@ -220,7 +220,7 @@ def test_results_of_regions(tmp_path):
     st.lists(st.integers(0, 255) | st.just(7), min_size=1, max_size=200),
     st.lists(st.integers(1, 16), min_size=4, max_size=4).map(sorted).filter(lambda sizes: sizes[-1] > 2),
 )
-def test_what_was_packed_is_unpacked(values, lengths):
+def test_packed_values_are_unpacked(values, lengths):
     assert unpack(np.array(pack(values, lengths), np.uint8), len(values)).tolist() == values
 
 

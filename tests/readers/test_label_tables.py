@@ -94,7 +94,7 @@ def test_files(tmp_path):
     assert differing(read_long_labels, None, wrong) == []
 
 
-def test_the_account_says_what_was_guessed(tmp_path):
+def test_the_account_lists_guesses(tmp_path):
     accounts = [read_long_labels(write(tmp_path, text, "labels.csv")).account for text in (LONG, SURE.format(1, 1))]
     assert [account.notes for account in accounts] == [[], ["item = ImageID, rater = user, label = LabelName"]]
     account = read_wide_labels(write(tmp_path, GAP, "wide.csv")).account

@@ -210,7 +210,7 @@ def test_skip_reaches_files_scans_and_nodules(tmp_path):
         "f.xml": xml().replace(">14<", ">15<"),
     }
     assert differing(read_lidc, tmp_path, [(files, "b.xml: expected <LidcReadMessage>")]) == []
-    with pytest.warns(KalosWarning, match="They are left out") as caught:
+    with pytest.warns(KalosWarning, match="They are skipped") as caught:
         table = read_lidc(tmp_path / "0", on_invalid="skip")
     texts = "\n".join(str(warning.message) for warning in caught)
     again = "f.xml: expected a scan of its own, got series 1.2.3 a second time, with other"
@@ -218,7 +218,7 @@ def test_skip_reaches_files_scans_and_nodules(tmp_path):
         assert words in texts
     assert (table.images.tolist(), table.skipped.tolist()) == (["1.2.3", "3"], [3, 4])
     entries, skip = [3, scan(pixel_spacing=-1)], {"on_invalid": "skip"}
-    left = Warned("They are left out", one("LIDC-IDRI-0001", "4"))
+    left = Warned("They are skipped", one("LIDC-IDRI-0001", "4"))
     cases = [({"scans": [*entries, scan("4")]}, skip, left), ({"scans": entries}, skip, "2 records cannot be used")]
     assert differing(read_lidc, tmp_path / "scans", cases, "a.json") == []
 

@@ -128,7 +128,10 @@ def test_near_infrared_and_more_channels_are_read_with_all_their_bits(tmp_path):
     assert compared[0].name == "near-infrared"
     assert compared[0].r == pytest.approx(np.corrcoef(share, wide[..., 3].ravel())[0, 1])
     options = {"image_folder": tmp_path / "images", "channels": ["red"]}
-    assert differing(stacks, None, [(folder, options, "channels: expected 4 names of their own, got 'red'")]) == []
+    assert (
+        differing(stacks, None, [(folder, options, "channels: expected 4 different names, none reserved, got 'red'")])
+        == []
+    )
 
 
 def test_folders_of_raters_without_names(tmp_path):

@@ -61,7 +61,7 @@ def same(ours, theirs):
     ),
     st.booleans(),
 )
-def test_what_scipy_reads(value, packed):
+def test_files_that_scipy_reads(value, packed):
     data = saved({"before": np.ones((2, 3)), "x": value, "after": "text"}, packed)
     same(read_variable(data, "x", "f.mat"), loadmat(io.BytesIO(data))["x"])
     assert read_variable(data, "absent", "f.mat") is None

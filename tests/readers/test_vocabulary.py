@@ -29,12 +29,12 @@ NO_ALIASES = {
 }
 
 
-def test_what_was_written_and_what_is_meant():
+def test_written_names_and_their_classes():
     wrong = [case for case in MEANT if Vocabulary.from_aliases(case[0]).reconcile(*case[1:3]) != case[3]]
     assert wrong == []
 
 
-def test_names_nobody_speaks_of_are_counted_by_rater_and_a_class_name_is_not_one():
+def test_unmapped_names_are_counted_by_rater():
     vocabulary = Vocabulary.from_aliases({"auto": "car"})
     for rater, name in [("ann", "bus"), ("bob", "bus"), ("bob", "bus"), ("ann", "car"), ("ann", "auto")]:
         vocabulary.reconcile(rater, name)
@@ -53,7 +53,7 @@ def test_aliases_that_cannot_be_used_are_shown():
         reconcile_all(Vocabulary.from_aliases({"zoe": {"a": "b"}}), ["ann"], ["a"], ["ann"], "labels.json")
 
 
-def test_what_is_no_name_stays_as_it_is():
+def test_values_that_are_no_name_stay_unchanged():
     vocabulary = Vocabulary.from_aliases({"auto": "car"})
     written = ["auto", None, ["auto"]]
     assert reconcile_all(vocabulary, ["ann", "ann", "ann"], written, ["ann"], "rows") == ["car", None, ["auto"]]

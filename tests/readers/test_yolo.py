@@ -121,7 +121,7 @@ def test_files(tmp_path):
     assert differing(read_yolo, tmp_path, READ | names | other | unusable | REFUSED) == []
 
 
-def test_sizes_of_images_that_lie_beside(tmp_path):
+def test_sizes_of_images_in_the_same_folder(tmp_path):
     expected = ["train/a 100x50 ann: ann 0 box 40 20 20 10", "train/b 100x50 ann:"]
     labels = {"ann/labels/train/a.txt": LINE, "ann/labels/train/b.txt": ""}
     places = ("images/{}.png", "{}.png", "ann/images/{}.png", "images/train/{}.png")

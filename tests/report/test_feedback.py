@@ -77,7 +77,7 @@ class TestNothingFalseIsStated:
         given = [{"image": 1, "rater": rater, "category": name, "box": box} for name, rater, box in rows]
         return Annotations.from_rows(given, assigned="all", image_size={1: (100, 100)})
 
-    def test_a_merged_finding_says_what_each_drew(self, table: Annotations) -> None:
+    def test_a_merged_finding_has_the_annotations_of_each_rater(self, table: Annotations) -> None:
         found = study(table, threshold=0.6, bootstrap=0)
         drawing = found.examples["dan"]["merged"]
         said = {text.split(": ")[0]: text.split(": ")[1] for text in drawing.legend.values()}
@@ -89,7 +89,7 @@ class TestNothingFalseIsStated:
             "cid": "annotated nothing here",
         }
 
-    def test_additional_is_what_nobody_else_drew(self, table: Annotations) -> None:
+    def test_additional_annotations_have_no_counterpart(self, table: Annotations) -> None:
         cards = {card.rater: card for card in study(table, threshold=0.6, bootstrap=0).cards}
         assert cards["bob"].counts["additional"] == cards["eve"].counts["additional"] == (0, 4)
         assert cards["cid"].counts["additional"] == (1, 1)

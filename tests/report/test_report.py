@@ -209,7 +209,7 @@ def test_an_interactive_page_holds_what_plotly_draws() -> None:
 
 class TestImages:
     def test_a_folder_that_is_not_there_is_refused_at_once(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"images: expected a folder that is there, got '.*none'"):
+        with pytest.raises(InputError, match=r"images: expected an existing folder, got '.*none'"):
             study(table(), images=tmp_path / "none")
 
     @pytest.mark.parametrize(("there", "said"), [([], "0 of 24 images"), (["0.jpg"], "1 of 24 images")])

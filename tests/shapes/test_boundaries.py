@@ -17,7 +17,7 @@ SQUARE = np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]])
 
 
 @given(masks)
-def test_a_border_is_what_an_erosion_takes_away(mask):
+def test_a_border_is_the_difference_to_an_erosion(mask):
     np.testing.assert_array_equal(border(mask), mask ^ binary_erosion(mask))
     np.testing.assert_array_equal(pixels_on(mask), np.argwhere(mask))
 

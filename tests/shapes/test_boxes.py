@@ -57,7 +57,7 @@ def test_union_is_the_enclosing_box():
         ([0, 9e307, 1, 9e307], "finite"),  # the far corner overflows
     ],
 )
-def test_what_is_no_box_is_found_once(box, expected):
+def test_invalid_boxes_are_found_once(box, expected):
     found = [(rows.tolist(), text) for rows, text in find_box_problems(np.array([[0, 0, 1, 1], box]))]
     assert [rows for rows, text in found if expected in text] == [[1]]
     assert [rows for rows, text in found if expected not in text] == [[]]

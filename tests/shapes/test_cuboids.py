@@ -63,6 +63,6 @@ def test_rows_are_read(cuboid):
         ("cuboid", "three numbers each"),
     ],
 )
-def test_what_is_no_cuboid_is_named(cuboid, message):
+def test_invalid_cuboids_are_named(cuboid, message):
     with pytest.raises(InputError, match=message):
         one_mark(cuboid)

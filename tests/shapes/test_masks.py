@@ -40,7 +40,7 @@ def test_area_bounds_and_run_lengths_are_those_of_pycocotools(drawn):
 
 
 @given(st.lists(canvases, min_size=2, max_size=6))
-def test_union_is_what_any_covers(drawn):
+def test_union_covers_the_pixels_of_any_rater(drawn):
     high, wide = np.max([canvas.shape for canvas in drawn], axis=0)
     together = np.zeros((high, wide), bool)
     for canvas in drawn:

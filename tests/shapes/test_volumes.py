@@ -162,7 +162,7 @@ def test_rows_are_read():
         ),
     ],
 )
-def test_what_is_no_volume_is_named(volume, where, message):
+def test_invalid_volumes_are_named(volume, where, message):
     with pytest.raises(InputError, match=message):
         one_mark(volume, **where)
 

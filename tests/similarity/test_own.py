@@ -46,7 +46,7 @@ def test_a_registered_one_has_a_name(annotations):
     register_similarity(heights)
     try:
         assert agreement(annotations, "heights", bootstrap=0).unit_of.tolist() == [0, 0, 1, 2]
-        with pytest.raises(InputError, match="similarity: expected a name of its own, got 'heights', which is taken"):
+        with pytest.raises(InputError, match="similarity: expected a new name, got 'heights', which is in use"):
             register_similarity(heights)
     finally:
         del SIMILARITIES["heights"]
@@ -64,7 +64,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("function", "expected"), WRONG.values(), ids=WRONG)
-def test_what_is_no_similarity_is_refused_everywhere(annotations, function, expected):
+def test_values_that_are_no_similarity_are_refused_everywhere(annotations, function, expected):
     for call in everything(annotations, function):
         with pytest.raises(InputError, match=expected):
             call()

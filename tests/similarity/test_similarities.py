@@ -195,7 +195,7 @@ def test_enlarging_the_image_changes_nothing(name):
 
 
 @every_similarity
-def test_a_floor_only_silences_what_is_below_it(name):
+def test_a_floor_only_removes_values_below_it(name):
     column = kind_of(name).random(np.random.default_rng(2), 40)
     left, right = every_pair(40, 40)
     every = compare(name, column, left, column, right)

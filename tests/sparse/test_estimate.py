@@ -157,6 +157,6 @@ def test_empty_and_unusable_input_has_an_answer():
         ({"counts": HAND, "bootstrap": -1}, "bootstrap"),
     ],
 )
-def test_what_cannot_be_used_is_refused(arguments, message):
+def test_unusable_input_is_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         sparse_agreement(**arguments)

@@ -50,7 +50,7 @@ def test_rho_is_the_correlation_of_the_rank_with_agreement(rows):
         assert rho == pytest.approx(np.corrcoef(stats.rankdata(n), p)[0, 1])
 
 
-def test_items_that_stand_for_several():
+def test_items_that_represent_several():
     rng = np.random.default_rng(0)
     counts = counts_of(rng.choice([2, 3, 5], 300), 0.8, rng)
     kinds, times = np.unique(counts, axis=0, return_counts=True)

@@ -35,7 +35,9 @@ def labels(items, raters, categories, agree, seed=0):
 @pytest.mark.parametrize("of_counts", OF_COUNTS)
 def test_labels_are_refused_with_the_right_call(of_counts):
     values = labels(50_000, 3, 5, 0.83)
-    message = r"got what looks like labels, .* rows sum to 0 to 12, .* go to nominal_alpha\(labels\), .* label_counts"
+    message = (
+        r"got values that look like labels, .* rows sum to 0 to 12, .* to nominal_alpha\(labels\), .* label_counts"
+    )
     with pytest.raises(InputError, match=message):
         of_counts(values)
     of_counts(label_counts(values))  # the right call
@@ -52,11 +54,11 @@ def test_the_example_of_krippendorff_is_refused_when_turned():
 
 def test_negative_codes_and_names_are_refused_with_the_right_call():
     for value in (-1, -2):
-        with pytest.raises(InputError, match=rf"got {value} for item 0, category 1; labels, items x raters, go to"):
+        with pytest.raises(InputError, match=rf"got {value} for item 0, category 1; pass labels, items x raters, to"):
             fleiss_kappa([[0, value], [1, 1]])
     with pytest.raises(InputError, match=r"got -3 for item 0, category 1$"):
         fleiss_kappa([[0, -3], [1, 1]])
-    with pytest.raises(InputError, match=r"got <U3 of shape \(2, 2\); labels, items x raters, go to nominal_alpha"):
+    with pytest.raises(InputError, match=r"got <U3 of shape \(2, 2\); pass labels, items x raters, to nominal_alpha"):
         fleiss_kappa([["cat", "dog"], ["cat", "cat"]])
 
 

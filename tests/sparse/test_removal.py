@@ -40,7 +40,7 @@ def test_numbers_that_no_item_reaches_are_left_out():
         ({"weights": ["edges"], "rounds": 2}, "against_flat: expected 'flat' among the weights, got edges"),
     ],
 )
-def test_what_cannot_be_used_is_refused(arguments, message):
+def test_unusable_input_is_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         _ = removal_experiment(**{"counts": EQUAL, **arguments}).against_flat
 

@@ -86,6 +86,6 @@ def test_time_decides_the_order():
         (lambda: running_agreement([1], [1]).narrow_from(0.1, of="kappa"), "of: expected one of 'alpha', 'spa'"),
     ],
 )
-def test_what_cannot_be_used_is_refused(call, message):
+def test_unusable_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()

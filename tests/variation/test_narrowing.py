@@ -61,7 +61,7 @@ def test_a_class_and_a_rater_are_a_plain_loop(seed, category, rater):
 
 
 @pytest.mark.parametrize(("part", "said"), [({"category": "owl"}, "category: expected"), ({"rater": "eve"}, "rater: ")])
-def test_what_is_unknown(part, said):
+def test_unknown_names(part, said):
     with pytest.raises(InputError, match=said):
         narrowed_variations(variations(two_raters()), **part)
 

@@ -81,6 +81,6 @@ def test_boundary_quality_by_hand():
         (lambda: boundary_quality(variations(table(0.1)), 0), "bins: expected a whole number from 1 to 10,000, got 0"),
     ],
 )
-def test_what_is_refused(call, message):
+def test_invalid_input_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()

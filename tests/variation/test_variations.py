@@ -74,7 +74,7 @@ CAT = ("ann", "cat", 0, 20)
         ),
     ],
 )
-def test_types_beside_a_cat_of_ann(marks, expected):
+def test_types_next_to_a_cat_of_ann(marks, expected):
     assert found(table(CAT, *marks)) == expected
 
 

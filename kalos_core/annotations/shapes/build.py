@@ -19,7 +19,7 @@ from kalos_core.errors import listed
 from kalos_core.shapes import Boxes, ShapeColumn
 
 Builder = Callable[[list[Any], NDArray[np.intp], Surroundings, ShapeFaults], ShapeColumn]
-"""Signature ``builder(given, rows, surroundings, faults)``; returns N shapes, of which only `rows` are present."""
+"""Signature ``builder(given, rows, surroundings, faults)``; returns N shapes; only `rows` are present."""
 
 BUILDERS: dict[str, Builder] = {
     "polygon": build_polygons,

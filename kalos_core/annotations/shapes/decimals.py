@@ -20,7 +20,7 @@ BYTES_AT_ONCE = 3 << 15
 """Bytes of text parsed at once, so that temporary arrays stay in the cache."""
 
 LONGEST = 8
-"""Greatest number of characters of a number that is parsed here."""
+"""Maximum number of characters of a number that is parsed here."""
 
 SPACE, QUOTE, MINUS, NINE, OPENING, CLOSING = b' "-9[]'
 
@@ -52,7 +52,7 @@ class Lists(NamedTuple):
 
 
 def read_lists(texts: Sequence[Any], depth: int) -> Lists:
-    """Parse the lists of numbers in texts, each of which is one JSON list, or a list of lists if `depth` is 2.
+    """Parse the lists of numbers in texts, one JSON list each, or a list of lists if `depth` is 2.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def _read(texts: list[Any], size: NDArray[np.intp], depth: int) -> Lists:
 
 
 def _unread(texts: int) -> Lists:
-    """Return the result for texts of which none is clear."""
+    """Return the result if no text is clear."""
     return Lists(np.zeros(0), np.zeros(0, np.intp), np.zeros(texts, np.intp), np.zeros(texts, np.bool_))
 
 

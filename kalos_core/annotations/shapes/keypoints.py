@@ -1,4 +1,4 @@
-"""Conversion of keypoints: COCO's x, y, v, or points of which some are missing."""
+"""Conversion of keypoints: COCO's x, y, v, or points some of which are missing."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _fault(points: NDArray[np.float64]) -> str:
     """Describe the expected keypoints x, y, v; empty if they are valid."""
     labelled = points[:, 2] > 0
     if not np.isin(points[:, 2], (0, 1, 2)).all():
-        return "keypoints of which v is 0, 1 or 2"
+        return "keypoints with v of 0, 1 or 2"
     if not (np.abs(points[labelled, :2]) <= LARGEST).all():  # NaN fails the comparison
         return f"keypoints of finite coordinates up to {LARGEST:.0e}"
     return ""

@@ -17,13 +17,13 @@ from kalos_core.shapes.masks import count_pixels
 FORMS = "a mask {'size': [h, w], 'counts': ...} or an array (h, w) of 0 and 1"
 
 MOST_PIXELS = (1 << 32) - 1
-"""Greatest number of pixels of a canvas; COCO's counts have 32 bits."""
+"""Maximum number of pixels of a canvas; COCO's counts have 32 bits."""
 
 LOWEST, MORE, MINUS, BITS = 48, 32, 16, 5
 """COCO's text encodes numbers as characters from "0" on: five bits each, lowest first; bit six means "continued"."""
 
 MOST_LETTERS = 7
-"""Greatest number of characters of one number; 35 bits suffice for any canvas and fit in 64 bits."""
+"""Maximum number of characters of one number; 35 bits suffice for any canvas and fit in 64 bits."""
 
 LETTERS_AT_ONCE = 1 << 20
 """Characters decoded together, for few steps and little temporary memory."""

@@ -15,7 +15,7 @@ from kalos_core.shapes import Volumes
 from kalos_core.shapes.volumes import Scans
 
 SLICE_TOLERANCE = 0.01
-"""Greatest distance in mm between a contour and its slice, due to rounding of positions in text."""
+"""Maximum distance in mm between a contour and its slice, due to rounding of positions in text."""
 
 
 class _Contour(NamedTuple):

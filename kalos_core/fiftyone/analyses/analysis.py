@@ -201,7 +201,7 @@ def _selection_of(samples: Any, chosen: Selection, family: Family) -> Selection:
     found = next((entry for entry in found_raters(samples) if entry.family == family.name), None)
     if found is None:
         return chosen
-    warn(f"raters: none are stored, so each field of {family.name} counts as one rater: {listed(found.raters)}")
+    warn(f"raters: no raters are stored, so each field of {family.name} counts as one rater: {listed(found.raters)}")
     read = found.selection
     return replace(chosen, raters=read.raters, field=read.field, rater_attribute=read.rater_attribute)
 

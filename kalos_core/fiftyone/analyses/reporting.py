@@ -325,7 +325,7 @@ def _decided(samples: Any, run: AnyRun) -> dict[str, list[Any]]:
     if not decisions(samples, run.key):
         return {}
     table = training_list(samples, run.key).drop(columns="labels")
-    return {"Who was decided against, on what": table.to_dict("records")}
+    return {"Overruled raters, by class": table.to_dict("records")}
 
 
 def _further(samples: Any, analysis: Analysis) -> Iterator[Section]:

@@ -1,6 +1,6 @@
 """Documents of a data set and of its runs: read directly from the database, and changed atomically.
 
-What the plugin stores about a data set as a whole is in ``dataset.info["kalos"]``; only this module accesses it.
+The plugin stores facts about a whole data set in ``dataset.info["kalos"]``; only this module accesses them.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ def touch(dataset: Any) -> None:
 
 
 def _gone(dataset: Any) -> KalosError:
-    return KalosError(f"the data set {dataset.name!r} is gone: it was deleted meanwhile")
+    return KalosError(f"the data set {dataset.name!r} was deleted meanwhile")
 
 
 # ---- its runs ----

@@ -347,7 +347,7 @@ class _Reading:
         return rows
 
     def _table(self, rows: _Block, assigned: list[list[str] | None] | None = None) -> Annotations:
-        """Return the table of some labels; without `assigned`, of crowd regions, of which invalid ones are skipped."""
+        """Return the table of some labels; without `assigned`, of crowd regions, without invalid ones."""
         columns = rows.columns
         files = [Path(path).name for path in columns["filepath"]]
 

@@ -158,9 +158,9 @@ class Opened:
         is_guessed = self.selection.assigned == "auto" and self.rule == "all"
         if is_guessed and len(self.raters) > 1 and not self.again:
             warn(
-                f"no sample field {ASSIGNED_FIELD!r} says who was assigned: every rater is taken as assigned to every "
-                "sample, so that a sample a rater never saw counts as 'saw it and annotated nothing', which lowers "
-                "alpha. Choose assigned='labelled' to count a rater only where they have labels."
+                f"samples: no field {ASSIGNED_FIELD!r} lists the assigned raters, so every rater counts as assigned to "
+                "every sample. A sample that a rater never saw then counts as 'saw it and annotated nothing', which "
+                "lowers alpha. Choose assigned='labelled' to count raters only on samples with labels of theirs."
             )
 
 

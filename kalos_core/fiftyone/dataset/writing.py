@@ -84,7 +84,7 @@ def write_values(
     reload_samples(labels.view)
     if missed:
         were = number_of(missed, "sample was", "samples were")
-        raise KalosError(f"{were} changed while this run was computed; nothing of it is kept, run again")
+        raise KalosError(f"{were} changed while this run was computed; its results were discarded, run it again")
 
 
 Update = tuple[dict[str, Any], Any]
@@ -155,7 +155,7 @@ def _check_there(given: Given, lists: Sequence[Sequence[str]]) -> None:
     there = {(number, key) for number, keys in enumerate(lists) for key in keys}
     for number, key in given:
         if (number, key) not in there:
-            raise KalosError(f"label {key} is gone: the labels were changed while this run was computed")
+            raise KalosError(f"label {key} was deleted while this run was computed; run it again")
 
 
 def _at_positions(
@@ -243,7 +243,7 @@ def write_documents(
     reload_samples(samples)
     if missed:
         were = number_of(missed, "sample was", "samples were")
-        raise KalosError(f"{were} deleted while this run was computed; run again")
+        raise KalosError(f"{were} deleted while this run was computed; run it again")
 
 
 def nested(values: NDArray[Any], count: NDArray[np.intp]) -> list[list[Any]]:

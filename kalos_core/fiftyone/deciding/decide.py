@@ -280,7 +280,7 @@ def _labels_of(matched: MatchedUnits, asked: Decision, run_key: str) -> tuple[st
         units = set(together)
     if asked.decision in SPLIT and not is_split(matched, units):
         raise InputError(
-            f"decision: expected one other than {asked.decision!r} where no rater has a whole and another its parts"
+            f"decision: expected another than {asked.decision!r}, which needs a whole of one rater and its parts"
         )
     raters = list(matched.values(units))
     if asked.rater is not None and asked.rater not in raters:

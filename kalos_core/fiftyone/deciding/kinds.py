@@ -119,7 +119,7 @@ class Decidable(ABC):
 
     @abstractmethod
     def places(self, labels: Sequence[str]) -> list[dict[str, Any]]:
-        """Return queries, any of which may find the sample of some labels."""
+        """Return queries; any of them may find the sample of some labels."""
 
     @abstractmethod
     def of_sample(self, sample_id: str) -> MatchedUnits:

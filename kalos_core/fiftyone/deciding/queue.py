@@ -22,7 +22,7 @@ from kalos_core.fiftyone.kinds.agreement.values import DECIDED, OPEN, WAITING
 MOST_LABELS = 150
 """Maximum number of ids in a view. The App sends them with every request: less than 10 KB."""
 
-QUEUED = {OPEN: "Nobody has decided", WAITING: "The guideline must say", DECIDED: "Decided"}
+QUEUED = {OPEN: "Not decided", WAITING: "Waiting for the guideline", DECIDED: "Decided"}
 """State of a unit in dispute -> text for users."""
 
 
@@ -66,7 +66,7 @@ class DisputedUnit:
     Parameters
     ----------
     labels : tuple of str
-        Ids of all its labels, as `decide` takes them; empty if all of them were deleted since.
+        Ids of all its labels, as `decide` takes them; empty if all of them were deleted.
     values : dict
         Assigned rater -> classes of their annotations; empty for no object.
     decisions : tuple of str

@@ -67,7 +67,7 @@ def guideline_questions(samples: Any, key: str) -> str:
         if entry["decision"] == "guideline"
     ]
     if not asked:
-        return "# Questions to the guideline\n\nNone.\n"
+        return "# Questions about the guideline\n\nNone.\n"
     matched = deciding_of(samples, run).of_all()
     files = files_of(run.view, [sample_id for sample_id, _ in asked])
     groups: dict[tuple[str, ...], list[list[str]]] = {}
@@ -84,7 +84,7 @@ def guideline_questions(samples: Any, key: str) -> str:
         groups.setdefault(classes, []).append(
             [f"- {question}{asker}", f"  - {values}", f"  - {file}, sample {sample_id}"]
         )
-    lines = ["# Questions to the guideline"]
+    lines = ["# Questions about the guideline"]
     for classes, questions in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
         lines += ["", f"## {' or '.join(map(markdown_source, classes))} ({len(questions):,})", ""]
         lines += [line for question in questions for line in question]
@@ -171,7 +171,7 @@ def hand_over(
     run = load_decidable(samples, key)
     dataset, name = root_of(samples), anno_key if field is None else field
     if dataset.has_field(name):
-        raise InputError(f"field: {name!r} is there already; choose another name")
+        raise InputError(f"field: {name!r} exists already; choose another name")
     view = view_of_queue(samples, run.key, category, rater)
     if not len(view):
         raise InputError(f"key: expected a run with matching open disputes, got {run.key!r}, which has none")

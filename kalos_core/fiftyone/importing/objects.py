@@ -45,7 +45,7 @@ LOADED = 0.3
 """Fraction of the work that is done when the following analysis starts."""
 
 CANVAS_COLOUR = (222, 222, 222)
-"""Neutral grey of a canvas that stands in for a missing image."""
+"""Neutral grey of a canvas that replaces a missing image."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -168,7 +168,7 @@ def load_raters(
     if len(annotations.excluded):
         warn(
             f"{source}: {len(annotations.excluded):,} exclusions (a rater not assigned to a class on one image) "
-            "are not kept in FiftyOne: there an object such a rater did not annotate counts as missed"
+            "are not stored in FiftyOne: an object that such a rater did not annotate counts as missed there"
         )
     kind = choose_label_type(annotations, label_type)
     files = ImageFiles(labels, images, outside_images)

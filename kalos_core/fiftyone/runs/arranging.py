@@ -22,7 +22,7 @@ RATERS, RUNS = "raters", "runs"
 def arrange_app(dataset: Any) -> None:
     """Configure the App: raters first in the sidebar, active and in the colours of the figures; fields of runs last.
 
-    As many raters are active as there are colours, and of the fields of runs the first image alpha and the first map.
+    The first raters are active, one per colour, and the first image alpha and the first map of the runs.
     Fields of later runs are placed automatically. User choices are kept: colours, other groups, active fields. If no
     raters are stored, the fields that runs read count as raters, and FiftyOne's default fields stay active.
 

@@ -1,4 +1,4 @@
-"""Arrays of runs: one file per run in the database, of which only requested arrays are fetched."""
+"""Arrays of runs: one file per run in the database; only requested arrays are fetched."""
 
 from __future__ import annotations
 

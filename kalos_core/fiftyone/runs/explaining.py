@@ -100,5 +100,5 @@ def _reason(identity: ObjectId, name: str, fields: list[str], known: Any) -> str
         return f"the data set {name!r} was renamed to {found['name']!r} meanwhile; load it by that name and run again"
     gone = [field_name for field_name in fields if field_name not in {of["name"] for of in found["sample_fields"]}]
     if gone:
-        return f"label fields are gone or were renamed meanwhile: {listed(map(repr, gone))}; run again"
+        return f"label fields were deleted or renamed meanwhile: {listed(map(repr, gone))}; run again"
     return None if server() == known else RESTARTED

@@ -280,7 +280,7 @@ def find_run(samples: Any, run_key: str, kind: KindNames = None) -> StoredRun:
         )
     if found not in there:
         runs = "the runs" if kind is None else f"the {' or '.join(_names(kind))} runs"
-        expected = f"one of {runs} {listed(there, 20)}" if there else f"one of {runs}, of which there are none yet"
+        expected = f"one of {runs} {listed(there, 20)}" if there else f"one of {runs}, but there are none yet"
         raise InputError(f"run key: expected {expected}, got {run_key!r}")
     return there[found]
 

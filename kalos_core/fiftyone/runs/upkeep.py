@@ -45,7 +45,7 @@ ENTRY = f"info.{INFO_KEY}.renaming"
 
 BUSY = "run key: another process is changing runs of"
 
-GONE = "run key: runs were deleted or made by another user meanwhile; nothing is renamed, try again"
+GONE = "run key: another user deleted or created runs in the meantime; nothing was renamed, try again"
 
 
 def move_of(dataset: Any, run_key: str, new_key: str, analysis: str | None) -> Move:

@@ -391,14 +391,14 @@ def _own_class(seen: Observations, paper: bool) -> Estimate:
     of_own, of_any = int(added[own > 0].sum()), int(added[some].sum())
     lost = (own > 0) & (seen.class_events == own)  # all annotations of the class are missed
     stayed = int((lost & (own[:, ::-1] > 0)).sum())
-    what = "unmatched annotation beside others of the image"
+    what = "unmatched annotation in addition to others of the image"
 
     def shares() -> Estimate:
         found = OwnClass(of_own / of_any, stayed / lost.sum() if lost.any() else 1.0)
         return Estimate(
             found,
             of_any,
-            f"{number_of(of_any, what)}; {number_of(int(lost.sum()), 'class')} of an image of which all are missed",
+            f"{number_of(of_any, what)}; {number_of(int(lost.sum()), 'class')} with all its annotations missed",
         )
 
     return _or_too_few(of_any, what, shares)

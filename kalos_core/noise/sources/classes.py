@@ -33,7 +33,7 @@ class ClassSource(Protocol):
         ...
 
     def similarity(self, reference: Annotations, classes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the similarity (C, K) of C classes, codes of the reference's vocabulary, to all K classes of it.
+        """Return the similarity (C, K) of C classes (codes) to all K classes of the reference's vocabulary.
 
         -inf where a class cannot be confused with another. The diagonal is ignored.
         """

@@ -62,7 +62,7 @@ def miss_and_add(draft: Draft, params: Unmatched) -> None:
     """Draw numbers of events, for each class of an image or each image; each event deletes or adds an annotation.
 
     An addition takes one of the remaining free proposals of its image, by the selection weight. A deletion draws one of
-    all annotations of its group by that weight; if that is gone already, it is lost.
+    all annotations of its group by that weight; if the annotation was deleted before, the event is lost.
 
     The rate counts the unmatched annotations of one rater. If changes of position keep an overlap, events make the
     unmatched annotations of both raters: as many are missed as added, each annotation with the same probability and at

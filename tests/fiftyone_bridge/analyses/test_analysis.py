@@ -107,7 +107,7 @@ def test_labels_of_several_families_are_all_read(make):
     assert kf.load_metrics(dataset, "first", "image_labels").key == "first_labels"
 
 
-def test_what_the_labels_do_not_allow_is_left_out_with_a_warning(make):
+def test_impossible_analyses_are_skipped_with_a_warning(make):
     dataset = make(make_samples(crowded(0, 1)))
     with pytest.warns(KalosWarning, match="first: no label convergence: "):
         made = kf.analyse(dataset, "first", raters=("ann", "bob"))
@@ -124,7 +124,7 @@ def test_what_the_labels_do_not_allow_is_left_out_with_a_warning(make):
         ({"key": "first"}, "'first_variations' is the key of another run"),
     ],
 )
-def test_what_is_refused_leaves_nothing(crowd, arguments, message):
+def test_refused_input_leaves_nothing(crowd, arguments, message):
     if "key" in arguments:
         kf.find_variations(crowd, "first_variations", raters=THREE, thresholds=())
         assert free_analysis_key(crowd, "first") == "first2"
@@ -192,7 +192,7 @@ def test_the_key_of_an_analysis_is_that_of_each_of_its_kinds(once, analysed):
     assert kf.load_metrics(analysed, "first").kind == "agreement"
     kf.choose_threshold(analysed, "first", "box_iou", 0.3)
     assert kf.load_metrics(analysed, "first_calibration").metrics["chosen"]["box_iou"]["threshold"] == 0.3
-    with pytest.raises(InputError, match="expected one of the pixels runs, of which there are none yet, got 'first'"):
+    with pytest.raises(InputError, match="expected one of the pixels runs, but there are none yet, got 'first'"):
         kf.load_metrics(analysed, "first", "pixels")
 
 

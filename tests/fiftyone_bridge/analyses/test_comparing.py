@@ -89,7 +89,7 @@ def test_the_same_labels_give_the_same_run(make, kind):
             kf.delete_run(dataset, key)  # including files of masks
 
 
-def test_the_view_and_what_people_said_are_kept(make, monkeypatch):
+def test_the_view_and_notes_of_users_are_kept(make, monkeypatch):
     dataset = make(make_samples(crowded(0, 16)))
     kf.analyse(dataset.limit(12), "first", kinds=["agreement", "variations"], raters=THREE)
     describe_run(dataset, "first", note="before", status="reviewed")
@@ -106,7 +106,7 @@ def test_the_view_and_what_people_said_are_kept(make, monkeypatch):
     assert [found.key for found in kf.list_analyses(dataset)] == ["first2", "first"]
 
 
-def test_what_fails_to_be_carried_over_leaves_nothing(dataset, monkeypatch):
+def test_a_failed_copy_leaves_nothing(dataset, monkeypatch):
     kf.analyse(dataset, "first", kinds=["agreement"], raters=RATERS)
     monkeypatch.setattr(analysis, "CARRIED", [raising(RuntimeError("no room"))])
     with untouched(dataset), pytest.raises(RuntimeError, match="no room"):
@@ -116,7 +116,7 @@ def test_what_fails_to_be_carried_over_leaves_nothing(dataset, monkeypatch):
 # ---- comparison ----
 
 
-def test_what_changed_by_hand(dataset):
+def test_changes_by_hand(dataset):
     """Bob corrects scene 1 (alpha 0 -> 1) and makes scene 0 worse (1 -> 0)."""
     kf.analyse(dataset, "first", kinds=["agreement"], raters=RATERS)
     image = mend(dataset)

@@ -57,7 +57,7 @@ def test_it_says_what_the_overview_says_and_what_was_decided(dataset, first, tmp
     assert "/pictures" not in first.read_text(encoding="utf-8")
     unit = kf.disputed_units(dataset, "first", kf.next_dispute(dataset, "first"))[0]
     kf.decide(dataset, "first", unit.labels, "take", "ann", who="eve")
-    assert "Who was decided against, on what" in text_of(kf.report(dataset, "first", tmp_path / "decided.html"))
+    assert "Overruled raters, by class" in text_of(kf.report(dataset, "first", tmp_path / "decided.html"))
 
 
 def test_its_numbers_are_those_of_a_study_of_the_same_labels(dataset, first):

@@ -50,7 +50,7 @@ def test_who_was_assigned_and_chose_nothing(make):
     assert sky("labelled") == [[1, 0], [1, -2], [1, -2]]
     assert sky("all") == [[1, 0], [1, 0], [1, 0]]
     dataset.delete_sample_field("raters")
-    with pytest.warns(KalosWarning, match="no sample field 'raters' says who was assigned"):
+    with pytest.warns(KalosWarning, match="samples: no field 'raters' lists the assigned raters"):
         assert sky("auto") == [[1, 0], [1, 0], [1, 0]]
 
 
@@ -102,6 +102,6 @@ TWICE = [sample(0, all=several(["cat", "dog"], rater="ann"))]
         (CAT, {"raters": ("ann",), "min_area": 3}, "have no area"),
     ],
 )
-def test_what_cannot_be_read(make, samples, options, message):
+def test_unreadable_input(make, samples, options, message):
     with pytest.raises(InputError, match=message):
         kf.read_label_table(make(samples), **options)

@@ -143,7 +143,7 @@ class TestNames:
         with pytest.raises(InputError, match="reference: expected names among ann, bob, gold, got silver"):
             of_field(marked, reference="silver")
 
-    def test_what_is_refused(self, dataset, make):
+    def test_invalid_input_is_refused(self, dataset, make):
         dataset.set_values("kind", [fo.Classification(label="x")] * 6)
         video = make([fo.Sample("/pictures/film.mp4", ann=fo.Detections(), bob=fo.Detections())])
         rows: list[tuple[dict[str, Any], str]] = [

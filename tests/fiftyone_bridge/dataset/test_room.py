@@ -47,7 +47,7 @@ class TestLoading:
             kf.load_raters(table(12, **BOX), "new" if is_new else dataset, canvas=tmp_path / "canvas")
         assert list(tmp_path.iterdir()) == []
 
-    def test_what_a_sample_has_counts(self, make, monkeypatch):
+    def test_stored_values_of_a_sample_count(self, make, monkeypatch):
         """Each half fits, both together do not."""
         dataset = make([make_sample(0, {}, listed=False, more="x" * 3000)])
         lower(monkeypatch, 5500)
@@ -109,7 +109,7 @@ class TestRuns:
             kf.find_variations(dataset, "run", raters=RATERS)
         assert not [path for path in dataset.get_field_schema(flat=True) if "run" in path]
 
-    def test_what_the_database_refuses_is_said_in_words(self, dataset):
+    def test_refusals_of_the_database_are_explained(self, dataset):
         """The real limit: a sample almost fills it; a run with few labels is not measured first."""
 
         def leave(spare: int) -> None:

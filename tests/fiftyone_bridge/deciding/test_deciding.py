@@ -140,18 +140,18 @@ class TestDecide:
         ("scenes", "decision", "rater", "message"),
         [
             ([CAT_OR_DOG, ONLY_ANN], "none", None, "labels of one sample that the run 'run' matched"),
-            ([CAT_OR_DOG], "whole", None, "no rater has a whole"),
+            ([CAT_OR_DOG], "whole", None, "needs a whole of one rater"),
             ([CAT_OR_DOG], "take", "cid", "assigned to this unit, 'ann', 'bob', got 'cid'"),
             ([CAT_OR_DOG], "none", "ann", "expected none, as the decision"),
             ([4], "none", None, "at least one annotation"),
         ],
     )
-    def test_what_is_no_unit_is_refused(self, analysed, scenes, decision, rater, message):
+    def test_labels_of_no_unit_are_refused(self, analysed, scenes, decision, rater, message):
         labels = [key for scene in scenes for key in labels_of(analysed, scene)]
         with untouched(analysed), pytest.raises(InputError, match=message):
             kf.decide(analysed, "run", labels, decision, rater)
 
-    def test_two_units_beside_each_other_are_no_whole_and_its_parts(self, make):
+    def test_adjacent_units_are_no_whole_and_its_parts(self, make):
         """One rater has one of them and another both, which alone is not sufficient."""
         dataset = of(make, [{"ann": [("cat", CAT), ("cat", FAR)], "bob": [("dog", CAT)]}])
         for decision in ("whole", "none"):
@@ -189,7 +189,7 @@ class TestWithOthers:
         }
         assert changed == {(dataset.skip(HALVES).first().id, name) for name in own}
 
-    def test_somebody_decides_between_reading_and_writing(self, dataset, meanwhile):
+    def test_another_user_decides_between_reading_and_writing(self, dataset, meanwhile):
         whole, left, _ = labels_of(dataset, HALVES)
         meanwhile(module, "_states", before=lambda: kf.decide(dataset, "run", [left], "none", who="ida"))
         kf.decide(dataset, "run", [whole], "none", who="eva")
@@ -260,7 +260,7 @@ class TestQueue:
 
 
 class TestUnits:
-    def test_what_each_rater_gave_and_what_can_be_decided(self, analysed):
+    def test_answers_of_each_rater_and_possible_decisions(self, analysed):
         (unit,) = kf.disputed_units(analysed, "run", analysed.skip(ONLY_ANN).first().id)
         assert unit.values == {"ann": ("cat",), "bob": ()}
         assert set(unit.labels) == set(labels_of(analysed, ONLY_ANN))
@@ -301,7 +301,7 @@ class TestCarried:
         carry_decisions(dataset, "run", "again")
         assert kf.decisions(dataset, "again", history=True) == told
 
-    def test_what_is_another_unit_now_is_left_and_brings_nothing_older_back(self, dataset):
+    def test_a_changed_unit_is_skipped_and_restores_nothing_older(self, dataset):
         """At a threshold of .45, the bench and its left half are one unit, and a label of another sample is deleted."""
         _, left, right = labels_of(dataset, HALVES)
         alone = kf.decide(dataset, "run", [right], "none")
@@ -461,7 +461,7 @@ class TestHandedOver:
             assert "handing_over" not in read_info(dataset)
 
     @pytest.mark.parametrize("stores", [False, True])
-    def test_what_a_dead_process_left_goes_with_the_next_one(self, dataset, stores):
+    def test_leftovers_of_a_dead_process_are_removed_by_the_next_one(self, dataset, stores):
         """FiftyOne stores a run before its results; results that were stored earlier are in no list."""
         self.hand_over(dataset)
         stored = get_db_conn()

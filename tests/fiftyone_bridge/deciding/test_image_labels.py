@@ -61,7 +61,7 @@ class TestQueue:
         assert kf.next_dispute(dataset, "run", category="owl") == ids(dataset, APART)[0]
         assert kf.next_dispute(dataset, "run", after, rater="cid") == ids(dataset, APART)[0]
 
-    def test_what_raters_gave_and_who_differs_from_most(self, dataset):
+    def test_answers_and_raters_who_differ_from_the_majority(self, dataset):
         second, halved = unit(dataset, SECOND), unit(dataset, HALVED)
         assert second.values == {"ann": ("cat",), "bob": ("cat",), "cid": ("dog",)}
         assert (second.against, second.question) == (("cid",), "label")
@@ -143,7 +143,7 @@ class TestDecide:
             ({"decision": "take", "rater": "cid"}, "rater: expected one who was assigned to this unit, 'ann', 'bob'"),
         ],
     )
-    def test_what_is_refused(self, dataset, given, message):
+    def test_invalid_input_is_refused(self, dataset, given, message):
         with untouched(dataset), pytest.raises(InputError, match=message):
             kf.decide(dataset, "run", unit(dataset, HALVED).labels, **given)
         with pytest.raises(InputError, match="ids of labels that the run 'run' matched"):
@@ -216,7 +216,7 @@ class TestDecide:
 
 
 class TestResolved:
-    def test_what_is_agreed_decided_and_left_open(self, dataset, tmp_path):
+    def test_agreed_decided_and_open_units(self, dataset, tmp_path):
         decided(dataset, HALVED, "take", "bob", note="a tail", who="eva")
         decided(dataset, APART, "label", category="owl")
         run = kf.resolved(dataset, "run", "gold")

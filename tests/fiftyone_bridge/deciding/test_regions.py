@@ -60,7 +60,7 @@ def test_regions_are_those_of_the_library(dataset):
 
 
 def test_open_regions_are_handed_over(dataset, monkeypatch):
-    """Hand over masks of the run's classes, images with least agreement first; no mask is changed."""
+    """Hand over masks of the run's classes, images with lowest agreement first; no mask is changed."""
     monkeypatch.setitem(fo.annotation_config.backends, "stub", STUB)
     first, _, last = dataset.values("id")
     before = [sample[name] and sample[name].mask.tolist() for sample in dataset for name in RATERS]
@@ -112,13 +112,13 @@ def test_regions_are_decided_one_after_the_other(dataset):
     assert "ann: road; bob: no object; cid: no object" in questions
 
 
-def test_what_is_not_in_dispute_cannot_be_decided(dataset):
+def test_undisputed_units_cannot_be_decided(dataset):
     kf.compute_pixel_agreement(dataset, "plain")
     with pytest.raises(InputError, match="a run with units in dispute, got 'plain'; rerun it with regions=True"):
         kf.next_dispute(dataset, "plain")
     (_, region) = dataset.first().pixels_regions.detections
     for labels, decision, message in [
-        ([region.id], "whole", "decision: expected one other than 'whole'"),
+        ([region.id], "whole", "decision: expected another than 'whole'"),
         (["1" * 24], "none", "labels: expected ids of labels that the run 'pixels' matched"),
     ]:
         with pytest.raises(InputError, match=message):

@@ -65,7 +65,7 @@ def test_it_keeps_what_is_there(dataset):
         ([("0.jpg", "ann", "cat")], {"field": "id"}, "field: expected the name of a new field, such as 'rater_id'"),
     ],
 )
-def test_what_cannot_be_loaded(empty, rows, options, message):
+def test_files_that_cannot_be_loaded(empty, rows, options, message):
     with untouched(empty), pytest.raises(InputError, match=message):
         kf.load_label_table(pd.DataFrame(rows, columns=["item", "rater", "label"]), empty, **options)
 

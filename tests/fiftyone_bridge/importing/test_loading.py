@@ -87,7 +87,7 @@ def loaded(images: Path) -> fo.Dataset:
 
 
 class TestNewDataset:
-    def test_what_is_written(self, images):
+    def test_written_fields(self, images):
         done = kf.load_raters(coco(), "named", images=images, persistent=False)
         dataset = done.dataset
         assert (dataset.name, dataset.persistent, len(dataset)) == ("named", False, 6)
@@ -150,10 +150,10 @@ class TestNewDataset:
             with pytest.raises(InputError, match="text: expected text that UTF-8 can encode, got 'half"):
                 kf.load_raters(replace(TWO, attributes={"note": [half] * 2}), None, canvas=tmp_path)
 
-    def test_exclusions_do_not_vanish_unsaid(self, tmp_path):
+    def test_dropped_exclusions_give_a_warning(self, tmp_path):
         said: Any = {"raters": ["ann", "bob"], "assigned": "all", "exclusions": [("a.png", "bob", "cat")]}
         table = Annotations.from_rows(ROWS[:1], image_size=SIZES, **said)
-        with pytest.warns(KalosWarning, match="1 exclusions .* are not kept in FiftyOne"):
+        with pytest.warns(KalosWarning, match="1 exclusions .* are not stored in FiftyOne"):
             kf.load_raters(table, canvas=tmp_path, persistent=False)
 
 
@@ -253,7 +253,7 @@ class TestShapes:
 class TestFormats:
     """One test per way of loading; readers have their own tests."""
 
-    def test_a_file_and_the_folder_beside_it(self, images, tmp_path):
+    def test_a_file_and_the_folder_next_to_it(self, images, tmp_path):
         path = tmp_path / "labels.json"
         path.write_text(json.dumps(coco()), encoding="utf-8")
         assert kf.load_raters(path).dataset.first().filepath == str(images / "0.png")
@@ -275,7 +275,7 @@ class TestFormats:
         data["annotations"][0]["segmentation"] = [[1, 1, 2, 2]]
         with pytest.raises(InputError, match="rings of at least 3 points"):
             kf.load_raters(data, "new", images=images)
-        with pytest.warns(KalosWarning, match="They are left out"):
+        with pytest.warns(KalosWarning, match="They are skipped"):
             done = kf.load_raters(data, "new", images=images, on_invalid="skip")
         assert (done.annotations, done.skipped) == (8, 1)
 
@@ -292,7 +292,7 @@ class TestImages:
         )
         assert not fo.dataset_exists("new")
 
-    def test_what_would_be_missing_is_known_before_loading(self, loaded, images):
+    def test_missing_images_are_known_before_loading(self, loaded, images):
         path = images / "labels.json"
         path.write_text(json.dumps(coco()))
         kf.check_images(path)
@@ -336,7 +336,7 @@ class TestImages:
         ("error", "kind", "message"),
         [(MemoryError(), KalosError, "memory: this machine"), (TypeError("of its own"), TypeError, "of its own")],
     )
-    def test_what_fails_is_named_and_not_that_its_data_set_went(self, tmp_path, meanwhile, error, kind, message):
+    def test_the_failure_is_reported_instead_of_the_deleted_data_set(self, tmp_path, meanwhile, error, kind, message):
         meanwhile(Image, "new", before=raising(error), call=1)
         with pytest.raises(kind, match=message):
             kf.load_raters(coco(), "new", canvas=tmp_path)

@@ -47,7 +47,7 @@ def given(dataset: fo.Dataset, rater: str, name: str) -> list[Any]:
     return [value for (value,) in dataset.values(f"{rater}.detections.{name}")]
 
 
-def test_attributes_stand_on_the_labels_that_are_loaded(loaded):
+def test_attributes_are_stored_on_loaded_labels(loaded):
     for rater, grades in GRADES.items():
         assert given(loaded, rater, "malignancy") == grades
         assert given(loaded, rater, "is_hurt") == [False, False, True, True, True]

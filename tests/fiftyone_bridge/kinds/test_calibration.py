@@ -144,7 +144,7 @@ class TestChosenThreshold:
         assert chosen == {"box_giou": 0.6, "box_iou": 0.4}
         assert [default_threshold(dataset, name) for name in BOTH] == [0.4, 0.6]
 
-    def test_what_is_refused(self, dataset):
+    def test_invalid_input_is_refused(self, dataset):
         kf.compute_agreement(dataset, "other", raters=THREE[:2], bootstrap=0, thresholds=())
         for arguments, message in (
             (("run", "pose"), "similarity: expected one of 'box_giou', 'box_iou', got 'pose'"),

@@ -57,7 +57,7 @@ def own(dataset: fo.Dataset, **options: Any) -> Any:
 
 
 class TestTheRun:
-    def test_holds_what_the_library_computes(self, estimated):
+    def test_stores_the_results_of_the_library(self, estimated):
         dataset, run = estimated
         expected = own(dataset)
         assert run.metrics["whole"] == pytest.approx(expected.whole_convergence, abs=1e-12)

@@ -158,7 +158,7 @@ def test_alpha_of_images_at_each_threshold(dataset, result):
         (views.image_alphas, {"threshold": 0.5, "rater": "ann"}, "threshold: expected it for all classes and raters"),
     ],
 )
-def test_what_is_refused(dataset, call, arguments, message):
+def test_invalid_input_is_refused(dataset, call, arguments, message):
     key = {} if call is metrics else {"run_key": "run"}
     with pytest.raises(InputError, match=message):
         call(dataset, **key, **arguments)

@@ -59,7 +59,7 @@ def compute(dataset: Any, key: str = "run", **options: Any) -> Any:
 
 
 class TestTheRun:
-    def test_holds_what_the_library_computes(self, computed):
+    def test_stores_the_results_of_the_library(self, computed):
         dataset, run = computed
         table = kf.read_label_table(dataset, raters=RATERS)
         own, found = label_agreement(table, 50), run.details.agreement
@@ -155,7 +155,7 @@ class TestTheRun:
         assert answered.values("run_disputed") == [False, False, False, False, None, True]
 
     @pytest.mark.parametrize("options", [{}, {"groups": None}, {"groups": {"pet": ["cat", "dog"]}}])
-    def test_what_changed_is_all_that_is_read_again(self, answered, options, monkeypatch):
+    def test_only_changed_images_are_read_again(self, answered, options, monkeypatch):
         compute(answered, **options)
         ids = answered.values("id")
         changed = answered[ids[3]]

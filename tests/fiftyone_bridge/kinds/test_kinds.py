@@ -98,7 +98,7 @@ def made(request, make_once):
     return Made(kind, dataset, before, run)
 
 
-def test_what_is_read_is_counted(unchanged):
+def test_records_that_are_read_are_counted(unchanged):
     with counting(unchanged) as read:
         unchanged.values("ann.detections.id")
     assert read["answers"] == len(unchanged)

@@ -303,7 +303,7 @@ def added(dataset: fo.Dataset) -> list[tuple[str, list[float]]]:
     return [(label, box) for label, box, event in rows if event == "addition"]
 
 
-def test_what_a_detector_found(make):
+def test_findings_of_a_detector(make):
     net = [fo.Detections(detections=[detection("thing", [43, 43, 8, 8])]) for _ in range(IMAGES)]
     dataset = make(samples(net=net))
     run = inject(dataset, magnitude=9, false_positive_source="detections", detections="net")

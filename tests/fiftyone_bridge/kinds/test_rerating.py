@@ -27,7 +27,7 @@ def rated(once: fo.Dataset) -> fo.Dataset:
     return once.clone()
 
 
-def test_the_order_is_that_of_the_library_and_stands_on_the_samples(rated):
+def test_the_order_equals_the_library_and_is_stored_on_samples(rated):
     expected = next_to_rate(kf.load_run(rated, "run").result, 5)
     before = rated.values("last_modified_at")
     found = kf.next_to_rate(rated, "run", 5, write=True)
@@ -61,8 +61,8 @@ def test_a_later_call_takes_its_place_and_all_of_it_goes_with_the_run(rated):
     assert all("other_next" not in sample for sample in documents(rated).values())
 
 
-def test_what_is_refused(rated):
-    with pytest.raises(InputError, match="of which next_to_rate named images, got 'run'"):
+def test_invalid_input_is_refused(rated):
+    with pytest.raises(InputError, match="with images selected by next_to_rate, got 'run'"):
         view_of_next(rated, "run")
     with pytest.raises(InputError, match="n: expected a whole number of at least 1, got 0"):
         kf.next_to_rate(rated, "run", n=0)

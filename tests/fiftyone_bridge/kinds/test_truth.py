@@ -130,7 +130,7 @@ def test_one_who_is_assigned_and_has_no_mask_marked_nothing(stack):
     assert [each.stacks["marked"].raters.tolist() for each in masks][2] == ["ann"]
     assert kf.read_masks(stack, assigned="labelled").assigned.tolist()[1] == [True, True, False]
     stack.delete_sample_field("raters")
-    with pytest.warns(KalosWarning, match="every rater is taken as assigned to every sample"):
+    with pytest.warns(KalosWarning, match="every rater counts as assigned to every sample"):
         assert kf.read_masks(stack).assigned.all()
 
 
@@ -147,7 +147,7 @@ def test_labels_are_rasterised_as_the_library_does(make):
     assert cats.stacks["cat"].masks.sum() == 200
 
 
-def test_who_looked_for_a_class_does_not_depend_on_the_images_beside_it(make):
+def test_assignment_to_a_class_does_not_depend_on_other_images(make):
     """Bob is assigned to dogs only: he did not miss the cats, even if 16 adjacent images have none."""
     names = ["ann", "bob"]
     samples = [make_sample(number, {}, raters=names, ann=fo.Polylines(), bob=fo.Polylines()) for number in range(18)]
@@ -424,7 +424,7 @@ def test_a_stored_consensus_of_objects_takes_up_what_has_changed(make):
 # ---- over all images ----
 
 
-def test_who_stands_out_is_decided_over_all_images_unless_raters_have_no_names(make):
+def test_outliers_are_found_over_all_images_unless_raters_are_local(make):
     """dan is an outlier over both images; on each image alone, the outliers differ."""
     marks = {"ann": [0, 1, 1, 1], "bob": [0, 1, 1, 1], "cid": [0, 1, 1, 1], "dan": [1, 0, 0, 0]}
     second = {"ann": [1, 1, 0, 0], "bob": [0, 1, 1, 0], "cid": [0, 1, 1, 0], "dan": [0, 1, 1, 0]}

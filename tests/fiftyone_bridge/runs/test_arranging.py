@@ -35,7 +35,7 @@ def test_raters_come_first_in_the_colours_of_figures(loaded):
     assert ticked(loaded) == fields
 
 
-def test_what_a_run_writes_is_in_its_group_until_it_goes(loaded):
+def test_fields_of_a_run_are_in_its_group_until_it_is_deleted(loaded):
     before = groups(loaded), ticked(loaded)
     assert before[0]["runs"] == []
     kf.compute_agreement(loaded, "first", bootstrap=0, thresholds=())
@@ -52,7 +52,7 @@ def test_what_a_run_writes_is_in_its_group_until_it_goes(loaded):
     assert (groups(loaded), ticked(loaded)) == before
 
 
-def test_what_somebody_chose_stays(loaded):
+def test_choices_of_a_user_stay(loaded):
     config = loaded.app_config
     config.color_scheme.fields = [{"path": "ann", "fieldColor": "#123456"}, {"path": "tags", "fieldColor": "#654321"}]
     config.active_fields = fo.ActiveFields(paths=["tags"])

@@ -151,7 +151,7 @@ class TestDamaged:
             assert_replaceable(two)
 
     @pytest.mark.parametrize("how", ["no record", "no document", "no run", "results of nobody"])
-    def test_what_a_list_names(self, two, how):
+    def test_runs_named_by_a_list(self, two, how):
         found = stored(two)
         if how == "no document":
             database().runs.delete_one({"_id": found["_id"]})
@@ -241,7 +241,7 @@ class TestOtherVersions:
         assert_usable(two)
         assert_replaceable(two)
 
-    def test_what_one_is_writing_is_left_alone(self, two):
+    def test_unfinished_writes_are_not_touched(self, two):
         found = stored(two)
         with writing_now() as writer:
             at_work = {"format": FORMAT + 1, "version": "9.9.0", "status": "writing", "writer": dict(writer)}
@@ -274,7 +274,7 @@ class TestInformation:
         kf.rename_run(two, "run", "new")
         kf.delete_run(two, "new")
 
-    def test_what_can_be_read_stays(self, two):
+    def test_readable_entries_stay(self, two):
         """This includes entries that this version does not know."""
         kept = {"raters": REMEMBERED["raters"], "later": 5}
         remember(two, {**REMEMBERED, **kept})

@@ -170,7 +170,7 @@ class TestAtTheSameTime:
         assert kf.load_run(dataset, "run").metrics == kept[0].metrics
         assert not dataset.has_field("run_alpha")
 
-    def test_what_this_process_gave_up_is_dead_though_it_lives(self, dataset, meanwhile):
+    def test_claims_that_this_process_gave_up_count_as_dead(self, dataset, meanwhile):
         for name in ("store_arrays", "remove_run"):
             meanwhile(life, name, before=raising(OSError("no answer")))
         with untouched(dataset):
@@ -189,7 +189,7 @@ class TestAtTheSameTime:
         kf.delete_run(dataset, "run")
         assert stored_files(dataset) == files
 
-    def test_runs_that_somebody_renames_are_neither_renamed_nor_deleted(self, dataset):
+    def test_runs_being_renamed_are_neither_renamed_nor_deleted(self, dataset):
         agree(dataset)
         with writing_now() as writer:
             update_info(dataset, renaming={"writer": dict(writer), "moves": [], "is_done": False})
@@ -201,7 +201,7 @@ class TestAtTheSameTime:
         assert kf.list_runs(dataset) == ["other"]
         assert "renaming" not in dataset.info.get("kalos", {})
 
-    def test_a_run_that_somebody_was_quicker_with(self, dataset, meanwhile):
+    def test_a_run_that_another_user_wrote_first(self, dataset, meanwhile):
         """Between looking it up for deletion and recording that: a renamed run stays under its new key."""
         alpha = agree(dataset).result.alpha
         meanwhile(upkeep, "journaled", before=lambda: kf.rename_run(dataset, "run", "other"))
@@ -213,7 +213,7 @@ class TestAtTheSameTime:
         kf.delete_run(dataset, "other")
         assert kf.list_runs(dataset) == []
 
-    def test_what_somebody_else_remembers_stays(self, dataset):
+    def test_facts_stored_by_another_process_stay(self, dataset):
         entry = {"$set": {"info.kalos.raters": {"ann": "Ann"}}}
         get_db_conn().datasets.update_one({"_id": dataset._doc.id}, entry)  # without the knowledge of this process
         facts = [{"rater": "Ann", "person": "Ann", "session": "2", "classes": None, "is_local": False}]
@@ -324,7 +324,7 @@ class TestWhileRenaming:
         labels = list(kf.disputed_units(dataset, "run", sample_id)[0].labels)
         return {"labels": labels, "decision": "none", "sample_id": sample_id}
 
-    def test_nobody_decides_what_is_lost_with_the_old_fields(self, dataset, decided, meanwhile):
+    def test_decisions_about_deleted_fields_are_refused(self, dataset, decided, meanwhile):
         def deciding() -> None:
             with pytest.raises(InputError, match="another process is renaming or deleting 'run'; wait"):
                 kf.decide(dataset, "run", **decided)
@@ -358,7 +358,7 @@ class TestWhileRenaming:
         kf.next_to_rate(dataset, "other", 2, write=True)
         assert len(view_of_next(dataset, "other")) == 2
 
-    def test_somebody_else_who_sweeps_leaves_the_run(self, dataset, meanwhile):
+    def test_another_process_that_cleans_up_leaves_the_run(self, dataset, meanwhile):
         """Between two of its steps, the run is listed under its new key, which it does not know yet."""
         alpha = agree(dataset).result.alpha
         meanwhile(upkeep, "_take_over", before=lambda: upkeep.sweep(dataset))
@@ -367,7 +367,7 @@ class TestWhileRenaming:
         assert kf.load_run(dataset, "other").result.alpha == alpha
 
     @pytest.mark.parametrize("where", ["copy_fields", "_switch"])
-    def test_attributes_go_with_a_label_field_that_somebody_renames(self, dataset, meanwhile, where):
+    def test_attributes_follow_a_renamed_label_field(self, dataset, meanwhile, where):
         agree(dataset)
         meanwhile(upkeep, where, after=lambda: rename_field(dataset))
         kf.rename_run(dataset, "run", "other")
@@ -400,7 +400,7 @@ NOTHING = {"kalos": 0, "fs": 0, "runs": 0}
 class TestChangedMeanwhile:
     def test_a_field_that_was_renamed_is_said_in_words(self, dataset, meanwhile):
         meanwhile(life, "write_values", before=lambda: rename_field(dataset))
-        with pytest.raises(KalosError, match=r"were renamed meanwhile|were changed|is gone"):
+        with pytest.raises(KalosError, match=r"or renamed meanwhile|changed|was deleted"):
             agree(dataset)
         assert dataset.list_runs() == []
         assert not [path for path in dataset.get_field_schema(flat=True) if "run" in path]

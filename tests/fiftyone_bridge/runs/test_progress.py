@@ -52,7 +52,7 @@ def test_shares_rise_from_0_to_1(dataset, tmp_path, work):
 
 
 @works
-def test_what_is_cancelled_at_the_very_last_report_is_not_kept(dataset, tmp_path, work):
+def test_a_run_cancelled_at_its_last_report_is_not_kept(dataset, tmp_path, work):
     with untouched(dataset), pytest.raises(KeyboardInterrupt):
         work(dataset, tmp_path, progress=stop_at(1))
 

@@ -43,7 +43,7 @@ def record(size: int) -> Outer:
     return Outer((inner, Undefined("because")), np.arange(size), numbers > 0.5)
 
 
-def test_long_arrays_are_stored_beside_the_rest(make):
+def test_long_arrays_are_stored_separately(make):
     dataset: fo.Dataset = make([])
     for size, beside in ((6, 0), (2 * MANY, 5)):
         made = record(size)

@@ -380,7 +380,7 @@ def register_as_writing(dataset: fo.Dataset, **writer: Any) -> None:
 
 
 class TestOtherProcesses:
-    def test_what_others_change_is_seen(self, make):
+    def test_changes_of_others_are_seen(self, make):
         dataset = make(persistent=True)
         run_analysis("agreement", dataset)
         kf.calibrate_threshold(dataset, "tuned", raters=RATERS, similarities=["box_iou"], bootstrap=0)
@@ -398,7 +398,7 @@ class TestOtherProcesses:
         elsewhere(dataset, lambda there: kf.delete_run(there, "tuned"))
         assert (kf.list_runs(dataset), default_threshold(dataset, "box_iou")) == (["other"], None)
 
-    def test_what_others_changed_before_this_process_noted_a_change_is_seen(self, dataset):
+    def test_changes_of_others_before_a_noted_change_are_seen(self, dataset):
         document.refresh(dataset)
         document.touch(dataset)
         stored, own = internals.database().datasets, {"_id": internals.id_of(dataset)}
@@ -408,7 +408,7 @@ class TestOtherProcesses:
         document.refresh(dataset)
         assert dataset.info == {"about": "cats"}
 
-    def test_what_others_change_while_it_is_computed_is_seen(self, make, meanwhile):
+    def test_changes_of_others_during_the_computation_are_seen(self, make, meanwhile):
         dataset = make(persistent=True)
 
         def act() -> None:
@@ -418,7 +418,7 @@ class TestOtherProcesses:
         kf.find_variations(dataset, "run", raters=RATERS)
         assert dataset.has_field("theirs")
 
-    def test_what_a_killed_writer_left_is_swept(self, make):
+    def test_leftovers_of_a_killed_writer_are_removed(self, make):
         dataset = make(persistent=True)
 
         def writes(there: fo.Dataset) -> None:
@@ -437,7 +437,7 @@ class TestOtherProcesses:
             assert child.wait().code == -signal.SIGKILL
         run_analysis("agreement", dataset)
 
-    def test_what_a_living_writer_is_at_is_left_alone(self, dataset, meanwhile):
+    def test_the_work_of_a_living_writer_is_not_touched(self, dataset, meanwhile):
         seen = []
 
         def look() -> None:

@@ -201,7 +201,9 @@ def _spread(values: Iterable[Any], order: Sequence[Any] | None) -> float:
 def _place(run: AgreementRun, attribute: str) -> int:
     compared = [of["name"] for of in run.settings["attributes"]]
     if not compared:
-        raise InputError(f"run key: expected a run that compared attributes, got {run.key!r}; make it anew with them")
+        raise InputError(
+            f"run key: expected a run that compared attributes, got {run.key!r}; compute it again with them"
+        )
     return index_of(compared, attribute, "attribute")
 
 

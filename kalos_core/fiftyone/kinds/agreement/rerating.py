@@ -124,5 +124,5 @@ def view_of_next(samples: Any, run_key: str) -> Any:
     """
     run = load_metrics(samples, run_key, "agreement")
     if collection(samples).find_one({run.names.next: {"$ne": None}}, {"_id": True}) is None:
-        raise InputError(f"run key: expected a run of which next_to_rate named images, got {run.key!r}")
+        raise InputError(f"run key: expected a run with images selected by next_to_rate, got {run.key!r}")
     return run.view.exists(run.names.next).sort_by(run.names.next)

@@ -155,7 +155,9 @@ def unit_boundaries_of(samples: Any, run_key: str) -> BoundaryAgreement:
     """
     run = load_metrics(samples, run_key, "agreement")
     if not run.settings["boundaries"]:
-        raise InputError(f"run key: expected a run that compared boundaries, got {run.key!r}; make it anew with them")
+        raise InputError(
+            f"run key: expected a run that compared boundaries, got {run.key!r}; compute it again with them"
+        )
     table = stored_units(run.arrays)[0]
     named: dict[str, Any] = {"images": table.images, "raters": table.raters, "classes": table.categories}
     drawn = {name: run.settings[name] for name in ("bootstrap", "seed")}

@@ -153,7 +153,7 @@ def worst_images(
     filter: Filter = Filter(),  # noqa: B008  frozen
     threshold: float | None = None,
 ) -> list[ImageRow]:
-    """Return the images of a run within a filter, those with the least agreement first."""
+    """Return the images of a run within a filter, lowest agreement first."""
     run = load_metrics(samples, run_key, "agreement")
     alpha, view = alpha_of(run, filter.category, filter.rater, threshold), filter.within(run.view)
     paths = label_fields(view)

@@ -139,7 +139,7 @@ def _on_objects(
     check_comparable(labels.annotations)
     both = [field for field in (*settings.detectors, *settings.truths) if field in labels.fields]
     if both:
-        raise InputError(f"detectors: expected fields of no rater, got {listed(map(repr, both))}")
+        raise InputError(f"detectors: expected fields that hold no labels of raters, got {listed(map(repr, both))}")
     models = {}
     for field in settings.detectors:
         found = labels_of_field(labels, field, measure)

@@ -21,7 +21,7 @@ class DetectorDetails:
 
 
 def ranking_metrics(of: str, ranking: Rankings, raters: list[str]) -> dict[str, Any]:
-    """Return the summary of a ranking of S detectors under T references, of which R are `raters`, as plain values.
+    """Return the summary of a ranking of S detectors under T references (R of them `raters`), as plain values.
 
     ``of`` is "pixels" or "objects"; ``values`` and ``ranks`` are (T, S), None where undefined; ``undefined`` holds
     sentences.

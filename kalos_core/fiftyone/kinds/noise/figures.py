@@ -35,7 +35,7 @@ def figures(run: NoiseRun, images: Sequence[NoisyImage] | None = None) -> dict[s
 
 def _images(images: Sequence[NoisyImage], run: NoiseRun) -> Part:
     if not images:
-        return Part("On no image was an annotation missed, added, split, merged or misnamed")
+        return Part("No annotation was missed, added, split, merged or misclassified on any image")
     of = f"of {number_of(run.metrics['images'], 'image')}"
     title = (
         f"{number_of(run.metrics['changed_images'], f'{of} has', f'{of} have')} events; the most: "

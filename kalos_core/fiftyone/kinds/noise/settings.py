@@ -22,7 +22,7 @@ CLASS_SOURCES = {
 FALSE_POSITIVE_SOURCES = {
     "transplanted": "positions of annotations of other images",
     "images": "regions of the images",
-    "detections": "what a detector found",
+    "detections": "detections of a model",
 }
 """Names of the sources with descriptions."""
 
@@ -106,7 +106,7 @@ class NoiseArguments(LabelSelection):
         Sequence[str] | None,
         Option(
             "Real raters",
-            "Stored names of raters, or label fields, that are read beside the reference to fit a model and to count "
+            "Stored names of raters, or label fields, that are read besides the reference to fit a model and to count "
             "confusions; by default all that are stored.",
             type="list of str, optional",
         ),

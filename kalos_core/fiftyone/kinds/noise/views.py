@@ -66,7 +66,7 @@ def view_of_event(
 
 
 def view_of_changes(samples: Any, run_key: str) -> Any:
-    """Return the samples of a run with missed, added, split, merged or misnamed annotations, most events first."""
+    """Return the samples of a run with missed, added, split, merged or misclassified annotations, most events first."""
     run = load_metrics(samples, run_key, "noise")
     changes = run.names.changes
     found = run.view.match(F(changes) > 0)

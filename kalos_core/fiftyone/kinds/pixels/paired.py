@@ -146,7 +146,9 @@ def view_of_divisions(samples: Any, run_key: str) -> Any:
 def _run_with(samples: Any, run_key: str, setting: str) -> AnyRun:
     run = load_metrics(samples, run_key, "pixels")
     if not run.settings[setting]:
-        raise InputError(f"run key: expected a run that compared {setting}, got {run.key!r}; make it anew with them")
+        raise InputError(
+            f"run key: expected a run that compared {setting}, got {run.key!r}; compute it again with them"
+        )
     return run
 
 

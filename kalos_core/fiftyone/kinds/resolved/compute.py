@@ -74,7 +74,7 @@ def resolved(
     dataset, view, way = about.dataset, about.view, RESOLVING[about.kind]
     with analysing(view, field, progress) as report:
         if dataset.has_field(field):
-            raise InputError(f"field: {field!r} is there already; choose another name")
+            raise InputError(f"field: {field!r} exists already; choose another name")
         report(COMPARING, "Resolving what is in dispute")
         result, found, left_out = _resolve(dataset, about, undecided)
         settings = {"agreement": about.key, "of": about.kind, "undecided": undecided, **way.settings(about)}

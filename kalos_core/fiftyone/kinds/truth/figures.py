@@ -71,8 +71,8 @@ def consensus_title(metrics: Mapping[str, Any], truths: Mapping[str, Any]) -> st
     times = significant(pixels[most] / pixels[least], 2)
     if times == significant(1, 2):
         range_of = f"{count_text(pixels[least])} to {count_text(pixels[most])}"
-        return f"However the truth is estimated, about as many pixels are true ({range_of})"
-    return f"How the truth is estimated matters: {most} marks {times} times as many pixels as {least}"
+        return f"All methods find about the same number of true pixels ({range_of})"
+    return f"The method matters: {most} marks {times} times as many pixels as {least}"
 
 
 def over_what(metrics: Mapping[str, Any]) -> str:
@@ -106,12 +106,12 @@ def _how_estimated(run: TruthRun, overruled: int) -> str:
 
 
 def _who_stands_out(run: TruthRun) -> str:
-    """Describe the raters that the method leaves out, by class."""
+    """Describe the raters that the method excludes, by class."""
     outliers = run.details.outliers
-    found = [", ".join(names) or "nobody" for names in outliers.values()]
+    found = [", ".join(names) or "none" for names in outliers.values()]
     if len(run.metrics["classes"]) > 1:
         found = [f"{names} ({name})" for names, name in zip(found, outliers, strict=True)]
-    return f"Outlying raters over all images, who are left out: {'; '.join(found)}."
+    return f"Excluded raters (outliers over all images): {'; '.join(found)}."
 
 
 def _object_title(raters: Sequence[str], shares: NDArray[np.float64]) -> str:

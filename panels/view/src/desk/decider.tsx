@@ -192,7 +192,7 @@ function drawn({ outlines }: Dispute, { raters }: Queue): Outline[] {
 
 /** The last decision, who made it, and when. */
 function Last({ dispute: { made, labels }, queue }: { dispute: Dispute; queue: Queue }) {
-  if (!labels.length) return <Typography sx={{ fontSize: 13 }}>Its labels were deleted since.</Typography>;
+  if (!labels.length) return <Typography sx={{ fontSize: 13 }}>Its labels were deleted.</Typography>;
   if (!made || made.decision === "skip") return null;
   const right = made.rater ?? made.category;
   const what = right === null ? queue.words[made.decision] : `${plain(right)} is right`;

@@ -218,7 +218,7 @@ export class Desk {
       this.set(place, now.state, now.made);
       this.disputes[place] = now;
     }
-    this.note(id, `Somebody has decided about this ${this.queue.unit} in the meantime; their decision was kept.`);
+    this.note(id, `Another user decided this ${this.queue.unit} in the meantime; that decision was kept.`);
   }
 
   private refused(id: string, problem: string): void {

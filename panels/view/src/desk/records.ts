@@ -9,7 +9,7 @@ export type Given = { rater: string; text: string; found: string; is_against: bo
 export type Wanted = { decision: string; rater: string | null; category: string | null; note: string; who: string };
 export type Made = Wanted & { when: string | null };
 export type DisputeOutline = { label: string; rater: string; rings: Ring[]; points: Ring };
-/** A unit in dispute; `labels` is empty if all were deleted since; `fits`: is in the filtered part. */
+/** A unit in dispute; `labels` is empty if all were deleted; `fits`: is in the filtered part. */
 export type Dispute = {
   id: string;
   sample: string;

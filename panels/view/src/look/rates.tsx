@@ -20,7 +20,7 @@ type About = { key: RateName; title: string; short: string; of: string };
 
 /** Rates in the order of their columns, with the meaning and the denominator of each. */
 export const RATES: readonly About[] = [
-  { key: "missing", short: "Misses", title: "Objects that most others have and this rater does not have", of: "objects that most others have" },
+  { key: "missing", short: "Misses", title: "Objects that most others annotated and this rater missed", of: "objects that most others have" },
   { key: "additional", short: "Adds", title: "Own labels that no other rater has", of: "own labels" },
   { key: "wrong_class", short: "Class", title: "Own labels with another class than most others give", of: "own labels" },
   { key: "merges", short: "Merges", title: "Own labels for which most others have several", of: "own labels" },

@@ -102,7 +102,7 @@ function Models({ models, typed, choose }: { models: Placed[]; typed: string } &
     key: String(place), name: model.name, value: model.map, text: pointsText(model.map), title: model.meaning,
   }));
   return (
-    <Card title={models.length ? "Models against the ceiling" : "Where do your models stand?"}>
+    <Card title={models.length ? "Models against the ceiling" : "Compare your models with the ceiling"}>
       {models.length > 0 && <Ranked rows={rows} domain={[0, 1]} />}
       {models.map((model, place) => (
         <Note key={place}>{`${plain(model.name)}: ${model.meaning}${byRater(model)}`}</Note>
@@ -141,8 +141,8 @@ function SubsetsPage({ of: { figures, summary, pools, pool }, choose }: { of: Su
       <Menu label="Fit one line to several data sets" chosen={pool} entries={pools.map((one) => [one, one] as const)}
         onChoose={(one) => choose({ pool: one })} />
       {figures.map((figure) => <Plot key={figure.reading} figure={figure} height={280} />)}
-      <Card title="Over the subsets; label convergence in bold">
-        <Sortable label="Over the subsets" rows={summary} columns={columns} keyOf={({ figure }) => figure} />
+      <Card title="Statistics over the subsets; label convergence in bold">
+        <Sortable label="Statistics over the subsets" rows={summary} columns={columns} keyOf={({ figure }) => figure} />
       </Card>
     </>
   );
@@ -165,7 +165,7 @@ function ChecksPage({ of: { caveat, criteria } }: { of: Checks }) {
   return (
     <>
       <Note>{caveat}</Note>
-      <Card title="Can the data carry this? Criteria of the paper's Appendix A">
+      <Card title="Do the data support this estimate? Criteria of the paper's Appendix A">
         <Sortable label="Checks" rows={criteria} keyOf={({ criterion }) => criterion}
           columns={[
             { key: "verdict", title: "", show: ({ verdict }) => VERDICTS[verdict] ?? verdict, by: ({ verdict }) => verdict },

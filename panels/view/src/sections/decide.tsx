@@ -38,7 +38,7 @@ export function Decide({ record, frame, filter, act }: SectionProps<DecideRecord
   };
   const isAll = filter.category === null && filter.rater === null;
   const nothing = desk.counts.all
-    ? `No ${queue.unit} in dispute is open${isAll ? "" : " in this part"} any more.`
+    ? `Every ${queue.unit} in dispute${isAll ? "" : " in this part"} is decided or waiting.`
     : `The raters agree about every ${queue.unit}: there is nothing to decide.`;
   return (
     <Stack spacing={0.5}>
@@ -81,15 +81,15 @@ const QUESTIONS: Column<Question>[] = [
   { key: "when", title: "When", show: ({ when }) => when, by: ({ when }) => when },
 ];
 
-/** Questions to the annotation guideline. */
+/** Questions about the annotation guideline. */
 export function Guideline({ record: { rows, markdown }, act }: SectionProps<{ rows: Question[]; markdown: string }>) {
   if (!rows.length) {
-    return <Typography>No question yet: “The guideline must say” asks one, with your note.</Typography>;
+    return <Typography>No questions yet. Decide a dispute as “The guideline must settle it” to ask one, with your note.</Typography>;
   }
   const keyOf = ({ labels, when }: Question) => `${labels.join(" ")} ${when}`;
   return (
     <Stack spacing={1}>
-      <Sortable label="Questions to the guideline" rows={rows} columns={QUESTIONS} keyOf={keyOf}
+      <Sortable label="Questions about the guideline" rows={rows} columns={QUESTIONS} keyOf={keyOf}
         onClick={({ run, labels }) => act("open", { run, labels })} />
       <Box>
         <Button size="small" variant="outlined" onClick={() => void navigator.clipboard.writeText(markdown)} sx={FOCUS}>Copy as Markdown</Button>

@@ -55,7 +55,7 @@ function Distribution({ record, act }: Props) {
 function Worst({ record: { worst }, act }: Props) {
   if (!worst.length) return null;
   return (
-    <Card title={`The ${countText(worst.length)} images with the least agreement`}
+    <Card title={`The ${countText(worst.length)} images with the lowest agreement`}
       action={<More onClick={() => act("worst")}>in the grid</More>}>
       <Box sx={{ display: "grid", gap: 0.75, gridTemplateColumns: "repeat(auto-fill, minmax(92px, 1fr))" }}>
         {worst.map((image) => (

@@ -60,11 +60,11 @@ const three = (value: number) => alphaText(value, 3);
 
 /** Measures of a rater against a consensus of pixels: key, title, tooltip. */
 export const SHARES: readonly (readonly [string, string, string])[] = [
-  ["sensitivity", "Finds", "Share of true pixels that they marked (sensitivity)"],
-  ["ppv", "Is right", "Share of their marked pixels that are true (positive predictive value)"],
+  ["sensitivity", "Sensitivity", "Share of true pixels that the rater marked"],
+  ["ppv", "Precision", "Share of the rater's marked pixels that are true (positive predictive value)"],
   ["kappa", "Beyond chance (κ)", "Agreement with the consensus beyond chance"],
-  ["specificity", "Leaves out rightly", "Share of false pixels that they left unmarked (specificity)"],
-  ["npv", "Rightly unmarked", "Share of their unmarked pixels that are false (negative predictive value)"],
+  ["specificity", "Specificity", "Share of the other pixels that the rater left unmarked"],
+  ["npv", "NPV", "Share of the rater's unmarked pixels that are not true (negative predictive value)"],
 ];
 
 export function shareColumns<Row>(of: (row: Row) => Shares, shown = SHARES): Column<Row>[] {
@@ -112,7 +112,7 @@ function ImagesPage({ of, act, choose }: { of: Images } & Acts & Chooses) {
   return (
     <Stack spacing={1}>
       <Classes {...of} choose={choose} />
-      <Card title="Images with the least agreement: click one to open it">
+      <Card title="Images with the lowest agreement: click one to open it">
         <Sortable label="Images" rows={of.images} columns={IMAGES} keyOf={(row) => row.sample_id} onClick={(row) => act("open", { sample: row.sample_id })} />
         <Note>{of.bound}</Note>
       </Card>

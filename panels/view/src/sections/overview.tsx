@@ -187,7 +187,7 @@ function Step({ children, title, lines = 2, onClick }: StepProps) {
 function WorstImages({ record: { worst }, act }: Props) {
   if (!worst.length) return null;
   return (
-    <Card title="Images with the least agreement" action={<More onClick={() => act("worst")}>in the grid</More>}>
+    <Card title="Images with the lowest agreement" action={<More onClick={() => act("worst")}>in the grid</More>}>
       <Box sx={{ display: "grid", gap: 0.75, gridTemplateColumns: `repeat(${worst.length}, minmax(0, 1fr))` }}>
         {worst.map((image) => <Thumbnail key={image.sample_id} image={image} onClick={() => act("open", { sample: image.sample_id })} />)}
       </Box>

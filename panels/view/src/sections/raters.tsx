@@ -104,7 +104,7 @@ function OneRater({ record, card, frame, act }: Props & { card: Rater }) {
       <Typography sx={{ fontSize: 13, mb: 0.5 }}>
         Agreement with the others: α {withInterval(alpha, ends)}
         {vitality != null && `; with ${name} minus without: ${signedText(vitality)} ${intervalText(between, 3)}`}
-        <More onClick={() => act("rater", { rater })}>images, least agreement first</More>
+        <More onClick={() => act("rater", { rater })}>images, lowest agreement first</More>
       </Typography>
       <Box sx={grid(205)}>
         {record.has_rates && <Habits card={card} colours={frame.colours.variations} onClick={(kind) => act("rate", { rater, kind })} />}

@@ -19,7 +19,7 @@ const NOTHING: Value = { value: null, low: null, high: null, reason: "" };
 export function Teams({ record: { title, names, rows }, act }: SectionProps<Sent>) {
   if (!title) {
     const text = "No teams are compared yet. Name two teams, such as experts and a crowd, to see the agreement within each team, and between their majorities.";
-    return <Empty title="Do two teams say the same?" text={text} steps={[{ label: "Compare two teams", onClick: () => act("compare") }]} />;
+    return <Empty title="Do two teams agree?" text={text} steps={[{ label: "Compare two teams", onClick: () => act("compare") }]} />;
   }
   const columns: Column<Row>[] = [
     nameColumn("question", "Question", ({ question }) => question),

@@ -79,7 +79,7 @@ function CalibrationPage({ of, act, choose }: { of: Calibration } & Acts & Choos
           onClick={({ name }) => choose({ similarity: name })} />
       </Card>
       {of.sizes.length > 0 && (
-        <Card title={`${of.similarity} by the size of the annotation (small to 32², large from 96² of 640 × 480 pixels)`}>
+        <Card title={`${of.similarity} by the size of the annotation (small: up to 32² pixels, large: from 96² pixels, in an image of 640 × 480)`}>
           <Sortable label="Sizes" rows={of.sizes} keyOf={({ name }) => name}
             columns={[{ key: "name", title: "Size", show: ({ name }) => name }, ...NUMBERS]} />
         </Card>

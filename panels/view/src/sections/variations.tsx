@@ -117,7 +117,7 @@ const DISTANCES_READ: Caption = {
     "Distances from every point of each boundary to the nearest point of the other. Apart on average: their mean (average " +
     "symmetric surface distance). 95 % within: the 95th percentile, the larger of both directions (Hausdorff 95). Within " +
     "tolerance: the share of both boundaries that is no further than the tolerance from the other (surface Dice, Nikolov et " +
-    "al. 2018). Intervals: images drawn with replacement.",
+    "al. 2018). Intervals: bootstrap over images.",
 };
 
 function Merged({ record: { divided: { title, merged_by, split_by, rows } }, act }: Props) {
