@@ -41,11 +41,11 @@ results here. The same seed repeats the same calls.
 - *Unusual calls* have random and invalid arguments; *damaged files* have random changes. A trial passes if the call
   returns, or raises an error of the library, within 20 s of CPU time.
 - *Kills* end a process in the middle of a writing action, *full disks* and *restarts* of the database interrupt it, and
-  *actions of other users* change the data set meanwhile. A trial passes if the raters' labels are unchanged, and nothing
-  incomplete is left at the next use of the data set.
+  *actions of other users* change the data set meanwhile. A trial passes if the raters' labels are unchanged, and
+  nothing incomplete is left at the next use of the data set.
 - *Simultaneous decisions* pass if each is stored exactly once, and the state of each unit follows from the latest one.
-- *Requests from other origins* are sent by a page of another web site, to every operator and panel of a running App. They
-  pass if nothing is written, deleted, renamed, loaded or decided.
+- A page of another web site sends *requests from other origins* to every operator and panel of a running App. They pass
+  if nothing is written, deleted, renamed, loaded or decided.
 
 """
 

@@ -14,6 +14,7 @@ import uuid
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,10 @@ def as_path(value: object, argument: str, expected: str = "a path") -> Path:
     if any(len(part.encode(errors="replace")) > LONGEST_NAME for part in path.parts):
         raise InputError(f"{argument}: expected names of at most {LONGEST_NAME} bytes, got {repr_of(str(path))}")
     return path
+
+
+MOST_VALUES = 10
+"""Maximum number of values in YAML for each character of its text."""
 
 
 @contextmanager
@@ -117,9 +122,12 @@ def read_text(path: Path, what: str) -> str:
 
 def _text(path: Path, data: bytes, what: str) -> str:
     try:
-        return data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except ValueError as error:
         raise InputError(f"{path}: expected a readable {what} in UTF-8, got {error}") from error
+    if "\0" in text:  # UTF-16 without a mark is valid UTF-8, with NUL after each letter
+        raise InputError(f"{path}: expected a readable {what} in UTF-8, got NUL characters, as in UTF-16")
+    return text
 
 
 def load_json(path: Path, what: str) -> Any:
@@ -138,6 +146,44 @@ def parse_json(path: Path, data: bytes, what: str) -> Any:
         several = getattr(error, "msg", "") == "Extra data"
         actual = "several (JSON Lines is not supported: convert it to COCO, or to a table)" if several else error
         raise InputError(f"{path}: expected {'one JSON value' if several else 'JSON'}, got {actual}") from error
+
+
+def parse_yaml(text: str, where: str, loader: Any = None) -> Any:
+    """Parse YAML without Python objects; `where` names it in messages, and `loader` is a subclass of `SafeLoader`.
+
+    A few lines with references to references can stand for endlessly many values. So at most `MOST_VALUES` are
+    accepted for each character.
+
+    Examples
+    --------
+    >>> parse_yaml("{car: auto}", "aliases")
+    {'car': 'auto'}
+    >>> parse_yaml("names: &all [*all]", "data.yaml")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: data.yaml: expected YAML of few values, got references that stand for too many
+    """
+    import yaml  # only such files need it
+
+    try:
+        loading = (loader or yaml.SafeLoader)(text)
+        root = loading.get_single_node()
+        if root is None:
+            return None
+        waiting: list[Iterator[Any]] = [iter([root])]
+        node: Any
+        for _ in range(MOST_VALUES * len(text)):
+            while waiting and (node := next(waiting[-1], None)) is None:
+                waiting.pop()
+            if not waiting:
+                return loading.construct_document(root)
+            pairs = isinstance(node, yaml.MappingNode)
+            if not isinstance(node, yaml.ScalarNode):
+                waiting.append(chain.from_iterable(node.value) if pairs else iter(node.value))
+    except InputError:
+        raise
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # or numbers of very many digits
+        raise InputError(f"{where}: expected YAML, got {' '.join(str(error).split())}") from error
+    raise InputError(f"{where}: expected YAML of few values, got references that stand for too many")
 
 
 class _NoDeclarations(ElementTree.TreeBuilder):

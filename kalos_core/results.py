@@ -151,8 +151,10 @@ class Result:
 
         `from_json` restores the result.
         """
-        content = {"result": type(self).__name__, "headline": self.headline, **self._content()}
-        return json.dumps(strict(content), ensure_ascii=False, allow_nan=False)
+        content = strict({"result": type(self).__name__, "headline": self.headline, **self._content()})
+        if "values" in content:
+            content["check"] = _check(content["values"])
+        return json.dumps(content, ensure_ascii=False, allow_nan=False)
 
     def _content(self) -> dict[str, Any]:
         return {"values": {entry.name: _named(getattr(self, entry.name)) for entry in _own_fields(self)}}
@@ -170,7 +172,8 @@ class Result:
         Raises
         ------
         InputError
-            If the JSON is of another result, the result cannot be restored, or its annotations are missing.
+            If the JSON is of another result, its values were changed, the result cannot be restored, or its annotations
+            are missing.
         """
         try:
             text = (
@@ -195,6 +198,8 @@ class Result:
             return known[stored[FINGERPRINT]]
 
         try:
+            if content.get("check") not in (None, _check(content["values"])):  # None: an earlier version wrote it
+                raise InputError(f"source: expected JSON of {cls.__name__}.to_json, got one whose values were changed")
             made: ResultType = cls._made(content["values"], _converter(outside))
             return made
         except InputError:
@@ -533,6 +538,12 @@ def _named(value: Any) -> Any:
         return None
 
     return plain_values(value, special)
+
+
+def _check(values: Any) -> str:
+    """Return a digest of JSON values, which does not depend on the order of keys or on how numbers are written."""
+    read = json.loads(json.dumps(values), parse_int=float)
+    return hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _own_fields(value: Any) -> list[Any]:

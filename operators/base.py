@@ -22,6 +22,7 @@ from fiftyone.operators.executor import ExecutionResult
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
+from kalos_core.errors import check_name
 from kalos_core.fiftyone.app import ARRANGED as SENT_BY_THE_APP
 from kalos_core.fiftyone.app import open_panels, reload_dataset
 from kalos_core.fiftyone.deciding.kinds import is_decidable
@@ -242,22 +243,25 @@ class Download(OfAgreement):
             f"{plain(str(files.folder_for(ctx.dataset)), None)}, too"
         )
         path = inputs.str("path", label="File", description=about)
-        name = (ctx.params.get("path") or "").strip()
-        if name:
-            ending = Path(self._file(ctx, key)).suffix
-            widgets.check(path, lambda: files.place(ctx.dataset, name, "path", ending))
+        ending = Path(self._file(ctx, key)).suffix
+        widgets.check(path, lambda: (name := _typed(ctx.params)) and files.place(ctx.dataset, name, "path", ending))
 
     def _file(self, ctx: Context, key: str) -> str:
         name = re.sub(r"[^\w.-]+", "_", self.stem(ctx.dataset, key))
         return f"{name}.{self.ending(ctx.dataset, key)}"
 
     def call(self, ctx: Context, key: str, given: dict[str, Any]) -> str:
-        name = (given.pop("path", None) or "").strip()
+        name = _typed(given)
+        given.pop("path", None)
         write = partial(getattr(kf, self.NAME), ctx.dataset, key, **given)
         return files.deliver(ctx, name, self._file(ctx, key), write)
 
     def summary(self, params: Mapping[str, Any], found: str) -> dict[str, Any]:
         return {**params, "text": found}
+
+
+def _typed(params: Mapping[str, Any]) -> str:
+    return check_name(params.get("path") or "", "path").strip()
 
 
 class Analysis(Action, Generic[RunOfKind]):

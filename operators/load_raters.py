@@ -175,7 +175,7 @@ def _aliases(text: str, name: str) -> Any:
     """Parse and check aliases before any file is read, so that errors are marked while typing."""
     try:
         aliases = json.loads(text) if text else None
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{name}: expected JSON, got {error}") from error
     Vocabulary.from_aliases(aliases)
     return aliases

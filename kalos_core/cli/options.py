@@ -13,7 +13,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from kalos_core.errors import InputError, listed, repr_of
-from kalos_core.files import as_path, read_text
+from kalos_core.files import as_path, parse_yaml, read_text
 from kalos_core.options import Declared, arguments_of, declared_by
 
 SCALARS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
@@ -502,9 +502,4 @@ def read_yaml(text: str, where: str) -> Any:
                     raise InputError(f"{where}: expected each key once, got {repr_of(key)} twice in line {line}")
             return super().construct_mapping(node, deep)
 
-    try:
-        return yaml.load(text, Loader)  # a safe loader
-    except (yaml.YAMLError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{where}: expected YAML, got {' '.join(str(error).split())}") from error
+    return parse_yaml(text, where, Loader)

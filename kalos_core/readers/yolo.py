@@ -15,7 +15,7 @@ import numpy as np
 from kalos_core.annotations import Annotations, as_name, warn_of_silent_raters
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, listed, repr_of
-from kalos_core.files import as_float, as_path, open_file, read_bytes, read_text
+from kalos_core.files import as_float, as_path, open_file, parse_yaml, read_bytes, read_text
 from kalos_core.options import Option, takes
 from kalos_core.readers.findings import Findings, fields_of
 from kalos_core.readers.folders import (
@@ -373,12 +373,7 @@ def _read_names(path: Path) -> _Names:
     if path.suffix.lower() not in YAML:  # blank lines count: the class in line 3 has number 2
         named = {number: line.strip() for number, line in enumerate(text.splitlines()) if line.strip()}
         return _Names(named, place=str(path))
-    import yaml  # only such files need it
-
-    try:
-        content = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError) as error:  # or numbers of very many digits
-        raise InputError(f"{path}: expected YAML, got {error}") from error
+    content = parse_yaml(text, str(path))
     if not isinstance(content, Mapping) or "names" not in content:
         raise InputError(f"{path}: expected a mapping with 'names', got {fields_of(content)}")
     shape = content.get("kpt_shape")

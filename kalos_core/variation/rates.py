@@ -130,7 +130,7 @@ class RaterRates:
         columns = [RATES.index(name) for name in names]  # with two raters, one's missing is the other's additional
         count, of = self.count[:, columns], self.of[:, columns]
         others, others_of = count.sum(axis=0) - count, of.sum(axis=0) - of
-        p = np.asarray(scipy.stats.hypergeom.sf(count - 1, of + others_of, count + others, of))
+        p = np.nan_to_num(scipy.stats.hypergeom.sf(count - 1, of + others_of, count + others, of), nan=1)  # no objects
         adjusted = np.reshape(scipy.stats.false_discovery_control(p, axis=None), p.shape)
         stands_out = (adjusted <= CHANCE) & (count >= FEWEST)
         beyond = count * others_of - others * of

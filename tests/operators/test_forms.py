@@ -311,6 +311,7 @@ def test_a_wrong_input_of_loading_is_marked(stored: fo.Dataset) -> None:
         ({"dataset_name": "STORED"}, "exists already"),
         ({"dataset_name": "!!!"}, "expected a name FiftyOne can use"),
         ({"more": True, "aliases": "{"}, "expected JSON"),
+        ({"more": True, "aliases": "[" * 100_000}, "expected JSON"),
         ({"more": True, "aliases": "[1]"}, "expected a mapping"),
         ({"more": True, "aliases": '{"a": 1}'}, "expected a written name and a class name"),
         ({"more": True, "aliases": '{"/(/": "a"}'}, "expected a regular expression, got /(/"),

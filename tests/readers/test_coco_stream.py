@@ -141,6 +141,9 @@ def test_left_out_packed_and_only_json_to_python(folder):
     content = several(5)
     content["annotations"][3] |= {"note": float("nan"), "segmentation": [[0, 0, 1]]}
     content["annotations"][4]["id"] = 2**70
+    same_tables(written(folder, content), 2, on_invalid="skip")
+    with pytest.raises(InputError, match=r"labels\.json: expected JSON, got Exceeds the limit"):
+        list(stream_coco(write(folder, json.dumps(content).replace(str(2**70), "9" * 5_000), "labels.json")))
     data = b"\xef\xbb\xbf" + json.dumps(content).encode()
     same_tables(write(folder, data, "packed.json.gz"), 2, on_invalid="skip")
 

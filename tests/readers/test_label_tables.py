@@ -66,6 +66,10 @@ WIDE_TABLES = [
     (GAP, {"raters": ["ann", "bob"]}, WITH_GAP),
     (GAP, {"ignore": ["gt"], "on_empty": "raise"}, "line 3, column bob: expected a label, got nothing"),
     ("item,ann\na,cat\na,dog\n", "got 'ann' on 'a' again"),
+    (
+        "item,ann,bob\na,x,\n".encode("utf-16-le"),
+        "expected a readable CSV file in UTF-8, got NUL characters, as in UTF-16",
+    ),
     ("item,ann\na,1\n", {"raters": ["cid"]}, "expected the columns cid"),
     (
         GAP.replace("gt", "note"),

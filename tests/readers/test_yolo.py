@@ -80,10 +80,13 @@ NAMES = dict.fromkeys(
     ["classes.txt", "ann/classes.txt", "obj.names", "ann/cats.names", "_darknet.labels"], "cat\ndog\n"
 )
 NAMES |= {"data.yaml": "names: [cat, dog]", "ann/cats.yml": "names: {1: dog, 0: cat}"}
+NAMES["ann/cats.yaml"] = "all: &all [cat, dog]\nnames: *all"
 
 NOT_NAMES = {
     "names: [a": "data.yaml: expected YAML, got",
     "nc: 3": "data.yaml: expected a mapping with 'names', got nc",
+    f"names: {'[' * 5_000}": "expected YAML, got maximum recursion depth exceeded",
+    "names: &all [*all]": "expected YAML of few values, got references that stand for too many",
     "names: cat": "expected names of classes by number, got 'cat'",
     "names: [cat]\nkpt_shape: 17": "expected kpt_shape [joints, 2 or 3], got 17",
 }

@@ -110,6 +110,11 @@ def test_shards_count_the_same(tmp_path):
     assert variations(shards).rater_rates.counts == variations(table).rater_rates.counts
 
 
+def test_without_objects_there_are_no_habits():
+    names = np.array(["ann", "bob", "cid"], object)
+    assert RaterRates(names, *np.zeros((2, 3, len(RATES)), int)).habits() == []
+
+
 def test_habits_are_what_fisher_and_benjamini_and_hochberg_call_clear():
     rng = np.random.default_rng(5)
     of = rng.integers(30, 90, (4, len(RATES)))

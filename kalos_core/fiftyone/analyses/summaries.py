@@ -9,7 +9,7 @@ import kalos_core.calibration
 import kalos_core.statements
 from kalos_core.calibration import ThresholdAdvice
 from kalos_core.errors import InputError
-from kalos_core.fiftyone.dataset.filter import Filter
+from kalos_core.fiftyone.dataset.filter import Filter, check_filter
 from kalos_core.fiftyone.deciding.kinds import is_decidable
 from kalos_core.fiftyone.deciding.queue import DisputeCount, count_disputes
 from kalos_core.fiftyone.kinds.agreement.stored import narrowed_metrics
@@ -60,7 +60,7 @@ def rater_scorecard(samples: Any, key: str, filter: Filter = Filter()) -> Scorec
     [('ann', 1, 0.0), ('bob', 2, 50.0)]
     >>> dataset.delete()
     """
-    analysis = find_analysis(samples, key)
+    analysis, filter = find_analysis(samples, key), check_filter(filter)
     agreement, variations = analysis.run("agreement"), analysis.run("variations")
     lead = agreement or variations
     everybody = Filter(filter.category, None, filter.tag, filter.samples)
@@ -113,7 +113,7 @@ def overview_of(samples: Any, key: str, filter: Filter = Filter()) -> list[State
     ['Images', 'Variations', 'Decide', 'Runs']
     >>> dataset.delete()
     """
-    analysis = find_analysis(samples, key)
+    analysis, filter = find_analysis(samples, key), check_filter(filter)
     newest = analysis.run("agreement") or next(iter(analysis.runs.values()))
     disputes, changed = disputes_by_run(samples, analysis), count_changes(samples, newest.key)
     return sentences_of(samples, analysis, filter, disputes, changed)

@@ -15,7 +15,7 @@ import fiftyone as fo
 from bson import ObjectId
 from pymongo import WriteConcern
 
-from kalos_core.errors import KalosError
+from kalos_core.errors import InputError, KalosError, repr_of
 from kalos_core.fiftyone.internals import (
     aggregate,
     collection_of,
@@ -123,10 +123,31 @@ def stream(view: Any, paths: Sequence[str], block: int = BLOCK) -> Iterator[Colu
             columns[path].append(value_of(document))
         size += 1
         if size == block:
-            yield columns
+            yield _checked(columns)
             columns, size = {path: [] for path in paths}, 0
     if size:
-        yield columns
+        yield _checked(columns)
+
+
+STORED: dict[str, tuple[type, ...]] = {
+    "filepath": (str,),
+    ".label": (str, type(None)),
+    ".confidence": (int, float, list, type(None)),  # a list: of the points of a keypoint
+}
+"""End of a path -> types of its values. FiftyOne ensures them, except for edits in the database."""
+
+
+def _checked(columns: Columns) -> Columns:
+    """Refuse values of other types than those in `STORED`."""
+    for path, values in columns.items():
+        kinds = STORED.get(path[max(path.rfind("."), 0) :], (object,))
+        is_in_list = path.count(".") > 1
+        for sample, value in enumerate(values if kinds != (object,) else ()):
+            for one in value if is_in_list and isinstance(value, list) else [value]:
+                if not isinstance(one, kinds):
+                    where = f"sample {columns['id'][sample]}" if "id" in columns else "samples"
+                    raise InputError(f"{where}: expected a {kinds[0].__name__} in {path!r}, got {repr_of(one)}")
+    return columns
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:
@@ -158,8 +179,12 @@ def edited_since(view: Any, since: datetime) -> Any:
 
 
 def with_tag(tag: str, tags: str) -> dict[str, Any]:
-    """Return a MongoDB expression for the list of tags at a path, with one tag added if it is missing."""
-    literal, known = [{"$literal": tag}], {"$ifNull": [tags, []]}
+    """Return a MongoDB expression for the list of tags at a path, with one tag added if it is missing.
+
+    A value that is no list, which FiftyOne does not write, becomes the first tag.
+    """
+    literal, given = [{"$literal": tag}], {"$ifNull": [tags, []]}
+    known = {"$cond": [{"$isArray": given}, given, [given]]}
     return {"$concatArrays": [{"$setDifference": [known, literal]}, literal]}
 
 

@@ -21,8 +21,8 @@ def text(value: str) -> ViewExpression:
 
 
 def list_of(name: str) -> ViewExpression:
-    """Return an expression for a list attribute; an absent list counts as empty."""
-    return F(name).if_null([])
+    """Return an expression for a list attribute; an absent list, or a value that is no list, counts as empty."""
+    return F(name).is_array().if_else(F(name), [])
 
 
 def together(*names: str) -> ViewExpression:

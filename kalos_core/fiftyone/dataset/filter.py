@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from bson import ObjectId
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.errors import InputError, check_iterable, check_text, repr_of
 from kalos_core.fiftyone.internals import root_of
 
 CANNOT_FOLLOW = (
@@ -42,6 +44,14 @@ class Filter:
     tag: str | None = None
     samples: Sequence[str] | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("category", "rater", "tag"):
+            if getattr(self, name) is not None:
+                check_text(getattr(self, name), name)
+        if self.samples is not None:
+            given = tuple(check_iterable(self.samples, "samples", "ids of samples"))
+            object.__setattr__(self, "samples", tuple(filter(ObjectId.is_valid, given)))  # others have no sample
+
     @property
     def limits_images(self) -> bool:
         """Whether it may exclude images."""
@@ -74,3 +84,17 @@ class Filter:
         """Return the view of the samples that pass the filter."""
         tagged = view if self.tag is None else view.match_tags(self.tag)
         return tagged if self.samples is None else tagged.select(list(self.samples))
+
+
+def check_filter(value: object) -> Filter:
+    """Check that an argument is a `Filter`.
+
+    Examples
+    --------
+    >>> check_filter("ann")
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: filter: expected a Filter, such as Filter(rater='ann'), got 'ann'
+    """
+    if not isinstance(value, Filter):
+        raise InputError(f"filter: expected a Filter, such as Filter(rater='ann'), got {repr_of(value)}")
+    return value

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import fiftyone as fo
-from fiftyone import ViewField as F
 
 from kalos_core.display import number_of
+from kalos_core.fiftyone.dataset.expressions import list_of
 from kalos_core.fiftyone.dataset.raters import (
     ASSIGNED_FIELD,
     IMAGE_LABELS,
@@ -109,7 +109,7 @@ def _of_family(samples: Any, family: Family) -> FoundRaters | None:
     used = [schema[field].document_type for field in (stored.values() or fields)]
     seen = None
     if samples.has_field(ASSIGNED_FIELD):
-        seen = len(samples.match(F(ASSIGNED_FIELD).contains(list(raters), all=True)))
+        seen = len(samples.match(list_of(ASSIGNED_FIELD).contains(list(raters), all=True)))
     shapes = tuple(dict.fromkeys(SHOWN_AS[kind] for kind in used))
     return FoundRaters(family.name, raters, shapes, len(samples), seen, selection)
 

@@ -13,7 +13,7 @@ from fiftyone import ViewExpression
 from fiftyone import ViewField as F
 
 from kalos_core.annotations import as_name
-from kalos_core.errors import InputError, listed, lookup, warn
+from kalos_core.errors import InputError, listed, lookup, repr_of, warn
 from kalos_core.fiftyone.dataset.coordinates import CROWD, REGION
 from kalos_core.fiftyone.dataset.database import now
 from kalos_core.fiftyone.dataset.document import RaterRecord
@@ -133,6 +133,10 @@ class Opened:
             return None
         if self.rule == "labelled":
             names = set(there)
+        elif not isinstance(listed, (list, tuple, type(None))):  # edited in the database
+            raise InputError(
+                f"samples: expected {ASSIGNED_FIELD!r} to list names on every sample, got {repr_of(listed)}"
+            )
         else:  # synthetic raters are not listed
             made = {str(source.rater) for source in self.sources if source.is_synthetic}
             names = {*(listed or ()), *made.intersection(there)}

@@ -13,6 +13,7 @@ from kalos_core.decisions import Decision
 from kalos_core.errors import InputError, check_iterable, check_name, listed
 from kalos_core.fiftyone.dataset.database import collection, journaled, now, reload_samples
 from kalos_core.fiftyone.deciding.kinds import SPLIT, DecidableRun, decidable_runs, deciding_of, load_decidable
+from kalos_core.fiftyone.deciding.stored import decisions_of, queue_of
 from kalos_core.fiftyone.deciding.units import MatchedUnits
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
 from kalos_core.fiftyone.kinds.agreement.values import DECIDED, OPEN, WAITING, open_decisions
@@ -180,9 +181,10 @@ def decisions(samples: Any, key: str, *, history: bool = False) -> list[Decision
 
 def stored_decisions(samples: Any, key: str) -> Iterable[tuple[str, list[dict[str, Any]]]]:
     """Yield the sample id and all stored decisions of each sample that has any."""
-    field = load_decidable(samples, key).names.decisions
+    run = load_decidable(samples, key)
+    field = run.names.decisions
     for document in collection(samples).find({f"{field}.0": {"$exists": True}}, {field: True}):
-        yield str(document["_id"]), document[field]
+        yield str(document["_id"]), decisions_of(document, run)
     load_decidable(samples, key)  # raises if the run was renamed or deleted meanwhile
 
 
@@ -319,14 +321,14 @@ def add(
         if document is None or document.get(names.decisions) is None:
             load_decidable(samples, run.key)  # raises if the run was deleted
             raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
-        before, timed = document[names.decisions], [replace(one, when=one.when or now()) for one in made]
+        before, timed = decisions_of(document, run), [replace(one, when=one.when or now()) for one in made]
         counts = [decision_of(entry) for entry in latest(before)]
         last = next((one for one in counts if not set(one.labels).isdisjoint(made[0].labels)), None)
         if found := is_made(last):
             return [found]
         entries = [{**vars(one), "labels": list(one.labels)} for one in timed]
         states = _states(matched, [*before, *entries])
-        queue = [{**entry, "state": states.get(entry["unit"], OPEN)} for entry in document[names.queue]]
+        queue = [{**entry, "state": states.get(entry["unit"], OPEN)} for entry in queue_of(document, run)]
         answer = journaled(stored).update_one(
             {**where, names.decisions: {"$size": len(before)}},  # decisions are never removed
             {

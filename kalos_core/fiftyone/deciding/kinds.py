@@ -21,6 +21,7 @@ from kalos_core.errors import InputError, KalosWarning, index_of, lookup
 from kalos_core.fiftyone.dataset.database import collection
 from kalos_core.fiftyone.dataset.masks import Stacks, open_masks
 from kalos_core.fiftyone.dataset.raters import class_names, label_fields
+from kalos_core.fiftyone.deciding.stored import StoredAnswers, queue_of
 from kalos_core.fiftyone.deciding.units import MatchedUnits, raters_in
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, labels_of, report_of_labels
@@ -203,16 +204,16 @@ class _OfQueue(Decidable):
         return [{f"{self.run.names.queue}.label": {"$in": list(labels)}}]
 
     def of_sample(self, sample_id: str) -> MatchedUnits:
-        return self._matched(self._document(sample_id)[self.run.names.queue])
+        return self._matched(queue_of(self._document(sample_id), self.run, StoredAnswers))
 
     def of_all(self) -> MatchedUnits:
         queue = self.run.names.queue
         found = collection(self.samples).find({f"{queue}.0": {"$exists": True}}, {queue: True})
-        return self._matched([entry for document in found for entry in document[queue]])
+        return self._matched([entry for document in found for entry in queue_of(document, self.run, StoredAnswers)])
 
     def seen(self, sample_id: str, variations_key: str | None) -> SeenSample:  # noqa: ARG002 - there are none of these
         document = self._document(sample_id)
-        entries = document[self.run.names.queue]
+        entries = queue_of(document, self.run, StoredAnswers)
         raters = raters_in(entries, self.run.metrics["raters"])
         rows = tuple(tuple(self._cells(entry, raters)) for entry in entries)
         units = tuple(entry["unit"] for entry in entries)

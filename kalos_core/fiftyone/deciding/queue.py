@@ -15,6 +15,7 @@ from kalos_core.errors import InputError, check_whole, listed, lookup
 from kalos_core.fiftyone.dataset.database import collection
 from kalos_core.fiftyone.deciding.decide import decision_of, is_split, latest
 from kalos_core.fiftyone.deciding.kinds import DecidableRun, deciding_of, load_decidable
+from kalos_core.fiftyone.deciding.stored import decisions_of, queue_of
 from kalos_core.fiftyone.deciding.units import MatchedUnits
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun
 from kalos_core.fiftyone.kinds.agreement.values import DECIDED, OPEN, WAITING
@@ -122,11 +123,12 @@ def disputes_of(samples: Any, run: DecidableRun, sample_id: str, matched: Matche
     stored = document or {}
     if stored.get(names.queue) is None:
         raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
+    queue, before = queue_of(stored, run), decisions_of(stored, run)
     code = {number: unit for unit, number in enumerate(matched.number.tolist())}
-    made = {unit: entry for entry in latest(stored[names.decisions]) for unit in matched.units_of(entry["labels"])}
+    made = {unit: entry for entry in latest(before) for unit in matched.units_of(entry["labels"])}
     seen: set[int] = set()
     found = []
-    for entry in stored[names.queue]:
+    for entry in queue:
         unit = code.get(entry["unit"])
         if unit is None:
             found.append(DisputedUnit((), {}, (), None, entry["state"], (entry["unit"],), tuple(entry["raters"])))
@@ -134,7 +136,7 @@ def disputes_of(samples: Any, run: DecidableRun, sample_id: str, matched: Matche
             units = matched.together([unit])
             together = units if is_split(matched, units) else [unit]
             seen.update(together)
-            entries = [other for other in stored[names.queue] if code.get(other["unit"]) in together]
+            entries = [other for other in queue if code.get(other["unit"]) in together]
             states = [other["state"] for other in entries]
             found.append(
                 DisputedUnit(

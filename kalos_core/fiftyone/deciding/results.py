@@ -119,7 +119,7 @@ def tag_disputes(samples: Any, key: str, tag: str, *, open_only: bool = True) ->
         mapped = {"$map": {"input": f"${path}", "as": "label", "in": chosen}}
         whole = {"$mergeObjects": [f"${field}", {path.partition(".")[2]: mapped}]}
         changed[field] = {"$cond": [{"$isArray": f"${path}"}, whole, f"${field}"]}  # keep absent fields absent
-    where = {names.disputes: {"$gt": 0}} if open_only else {f"{names.queue}.0": {"$exists": True}}
+    where = {names.queue: {"$type": "array", "$ne": []}, **({names.disputes: {"$gt": 0}} if open_only else {})}
     answer = journaled(collection(samples)).update_many(where, [{"$set": changed}])
     reload_samples(samples)
     return int(answer.matched_count)

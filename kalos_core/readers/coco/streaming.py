@@ -6,7 +6,6 @@ temporary file, and only one block is in memory.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -121,9 +120,9 @@ class _Shelves:
         return b"[" + b",".join(texts) + b"]"
 
 
-def _names_in(text: bytes) -> Any:
+def _names_in(text: bytes, path: Path) -> Any:
     """Return the field names of a record and its attributes, without other values, which may be long."""
-    record = json.loads(text)
+    record = parse_json(path, text, "COCO file")
     return (
         {name: of if name == "attributes" else None for name, of in record.items()}
         if isinstance(record, dict)
@@ -221,7 +220,7 @@ class _Blocks:
             records = decode_list(batch.together, self.path, range(first, first + len(texts)))
             if records.are_mappings:
                 objects(records.rows, "annotations", self.path.name, first)
-            seen = seen or [_names_in(text) for text in texts[:SEEN]]
+            seen = seen or [_names_in(text, self.path) for text in texts[:SEEN]]
             keys = records.keys("image_id")
             images = [self.position.get(key) for key in keys]
             shelf_of = np.array([(image or 0) // self.size for image in images], np.intp)  # unknown: reported there

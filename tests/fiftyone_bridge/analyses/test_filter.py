@@ -114,3 +114,27 @@ def test_images_that_all_left_empty_are_excluded_in_the_run_its_parts_and_the_ru
     again = kf.update_analysis(samples, "drawn").run("agreement")
     assert (again.settings["empty"], again.metrics["alpha"]) == ("exclude", found.metrics["alpha"])
     samples.delete()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"category": ["cat"]}, {"rater": 5}, {"tag": ["mine"]}, {"samples": 5}, {"samples": "one id"}],
+)
+def test_a_filter_of_wrong_types_is_refused(given):
+    with pytest.raises(InputError, match=rf"{next(iter(given))}: expected"):
+        kf.Filter(**given)
+
+
+def test_what_is_no_filter_is_refused(dataset):
+    for call in (kf.rater_scorecard, kf.overview_of, lambda *asked: kf.worst_images(*asked[:2], 5, asked[2])):
+        with pytest.raises(InputError, match="filter: expected a Filter"):
+            call(dataset, "first", "bob")
+
+
+def test_a_filter_without_images(dataset):
+    for none in (kf.Filter(tag="of no image"), kf.Filter(samples=["no id", "ä"])):
+        assert [said.text for said in kf.overview_of(dataset, "first", none)]
+        assert kf.worst_images(dataset, "first", filter=none) == []
+    some = dataset.values("id")[:3]
+    kept, again = (kf.overview_of(dataset, "first", kf.Filter(samples=ids)) for ids in (some, iter(some)))
+    assert kept == again

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from contextlib import suppress
 
 import fiftyone as fo
 import pytest
@@ -487,3 +488,40 @@ def _stored() -> tuple[int, int]:
     """Count the runs and files in the database."""
     stored = get_db_conn()
     return stored.runs.count_documents({}), stored["fs.files"].count_documents({})
+
+
+class TestEdited:
+    @pytest.mark.parametrize("field", ["run_queue", "run_decisions"])
+    @pytest.mark.parametrize("value", [5, "x", [1], [{"labels": 1}], {"a": 1}])
+    def test_the_fields_of_a_run(self, dataset, field, value):
+        """A message names the sample and the field."""
+        kf.decide(dataset, "run", labels_of(dataset, CAT_OR_DOG), "none")
+        sample = kf.next_dispute(dataset, "run")
+        stored = get_db_conn()[dataset._sample_collection_name]
+        stored.update_many({}, {"$set": {field: value}})
+        with pytest.raises(InputError, match=f"sample {sample}: the field '{field}' was changed since the run 'run'"):
+            kf.disputed_units(dataset, "run", sample)
+        for act in (kf.training_list, kf.decisions, kf.count_disputes, lambda *run: kf.tag_disputes(*run, "look")):
+            with suppress(InputError):
+                act(dataset, "run")
+        kf.delete_run(dataset, "run")
+        assert field not in dataset.get_field_schema()
+
+    @pytest.mark.parametrize(("path", "value"), [("label", 5), ("confidence", "high")])
+    def test_labels(self, dataset, path, value):
+        stored = get_db_conn()[dataset._sample_collection_name]
+        stored.update_many({}, {"$set": {f"ann.detections.$[].{path}": value}})
+        with pytest.raises(InputError, match=f"expected a (str|int) in 'ann.detections.{path}', got {value!r}"):
+            kf.load_run(dataset, "run")
+
+    def test_the_list_of_raters(self, dataset):
+        get_db_conn()[dataset._sample_collection_name].update_many({}, {"$set": {"raters": 5}})
+        assert [found.seen_by_all for found in kf.found_raters(dataset)] == [0]
+        with pytest.raises(InputError, match="expected 'raters' to list names on every sample, got 5"):
+            kf.read_annotations(dataset, raters=RATERS)
+
+    def test_tags_that_are_no_list_become_one(self, dataset):
+        stored = get_db_conn()[dataset._sample_collection_name]
+        stored.update_many({}, {"$set": {"ann.detections.$[].tags": "mine"}})
+        kf.tag_disputes(dataset, "run", "look")
+        assert ["mine", "look"] in [label["tags"] for sample in stored.find() for label in sample["ann"]["detections"]]

@@ -15,7 +15,7 @@ from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, check_number, index_of, listed
 from kalos_core.fiftyone.dataset.expressions import text, together
-from kalos_core.fiftyone.dataset.filter import Filter
+from kalos_core.fiftyone.dataset.filter import Filter, check_filter
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.fiftyone.runs.stored import load_metrics
@@ -154,7 +154,7 @@ def worst_images(
     threshold: float | None = None,
 ) -> list[ImageRow]:
     """Return the images of a run within a filter, lowest agreement first."""
-    run = load_metrics(samples, run_key, "agreement")
+    run, filter = load_metrics(samples, run_key, "agreement"), check_filter(filter)
     alpha, view = alpha_of(run, filter.category, filter.rater, threshold), filter.within(run.view)
     paths = label_fields(view)
     counts = [F(paths[field]).length() for field in run.label_fields if field in paths]

@@ -54,7 +54,7 @@ def _assigned_to(view: Any, selection: Selection, rater: str) -> Any:
         return view
     own = next((source for source in sources if source.rater == rater), None)
     if rule == "listed" and not (own and own.is_synthetic):
-        return view.match(F(ASSIGNED_FIELD).contains([text(rater)]))
+        return view.match(list_of(ASSIGNED_FIELD).contains([text(rater)]))
     if own:
         return view.exists(own.field)
     (source,) = sources
