@@ -56,7 +56,7 @@ def test_a_click_shows_its_labels_in_the_grid(app: Any, analysed: fo.Dataset) ->
     rater = max(rates, key=lambda name: rates[name]["missing"][0])
     count, of = rates[rater]["missing"]
     app.choose_part("Raters")
-    cell = panel.get_by_role("button", name=f"{rater}: Objects that most others have").first
+    cell = panel.get_by_role("button", name=f"{rater}: Objects that most others annotated").first
     expect(cell).to_contain_text(f"{count} / {of}")
     leads_to(cell.click, view_of_findings(analysed, run, ["missing"], rater=rater))
 
