@@ -21,10 +21,11 @@ def test_nothing_happens_for_a_minute_after_a_decision(app: Any, analysed: fo.Da
     panel, _ = open_first(app, analysed)
     panel.get_by_role("button", name="is right").first.click()
     expect(panel.get_by_role("button", name="Undo")).to_be_visible()
+    panel.get_by_role("table", name="Labels of each rater").locator("tbody tr").first.click()
     app.page.wait_for_timeout(3_000)
     after = living.known()
     assert after["dataset"] == analysed.name
-    assert after["labels"]  # of the next dispute, selected in its image
+    assert after["labels"]  # those of the row, selected in the image
     for _ in range(12):
         app.page.wait_for_timeout(5_000)
         app.expect_still_open()
