@@ -112,7 +112,7 @@ def test_attributes_stay_with_their_annotations():
     assert lists(from_arrays(to_arrays(both))) == lists(both)
     assert TABLE.to_pandas()["malignancy"].tolist()[3] == 4
     broken = [*ROWS, {**row(1, "ann", 0, malignancy=7), "box": [0, 0, -1, 5]}]
-    with pytest.warns(match="left out"):
+    with pytest.warns(match="They are skipped"):
         kept = Annotations.from_rows(broken, assigned="all", on_invalid="skip")
     assert lists(kept) == lists(TABLE)
 

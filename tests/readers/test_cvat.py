@@ -161,7 +161,7 @@ def test_files(tmp_path):
 def test_a_zip_file_that_unpacks_to_too_much(tmp_path, monkeypatch):
     monkeypatch.setattr("kalos_core.limits.SMALL", 1_000)
     cases = [
-        ({"ann.zip": packed(" " * 100_000, size)}, "ann.zip: expected at most 100 bytes") for size in (None, 10**6)
+        ({"ann.zip": packed(" " * 100_000, size)}, "ann.zip: expected at most 100 unpacked") for size in (None, 10**6)
     ]
     assert differing(read_cvat, tmp_path, cases) == []
 

@@ -398,7 +398,7 @@ def _own_class(seen: Observations, paper: bool) -> Estimate:
         return Estimate(
             found,
             of_any,
-            f"{number_of(of_any, what)}; {number_of(int(lost.sum()), 'class')} with all its annotations missed",
+            f"{number_of(of_any, what)}; {number_of(int(lost.sum()), 'class')} missed entirely in an image",
         )
 
     return _or_too_few(of_any, what, shares)

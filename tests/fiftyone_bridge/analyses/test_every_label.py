@@ -68,7 +68,7 @@ def test_any_label_type_comes_to_an_overview(make: Any, label: Any, kind: str, b
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", KalosWarning)
         analysis = kf.analyse(dataset, "first")
-    told = any("none are stored, so each field" in str(entry.message) for entry in caught)
+    told = any("no raters are stored, so each field" in str(entry.message) for entry in caught)
     assert told is (kind == "image_labels")  # a field of masks is always a rater
     assert {found: run.key for found, run in analysis.runs.items()} == {kind: "first"}
     *said, last = (statement.text for statement in kf.overview_of(dataset, "first"))

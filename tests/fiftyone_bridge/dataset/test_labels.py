@@ -223,7 +223,7 @@ class TestAssignment:
 
     def test_without_a_list_auto_warns(self, make):
         dataset = make(make_samples(SCENES, listed=False))
-        with pytest.warns(KalosWarning, match=r"no sample field 'raters'.*lowers alpha"):
+        with pytest.warns(KalosWarning, match=r"no field 'raters' lists the assigned raters.*lowers alpha"):
             assert read(dataset).assigned.all()
         with warnings.catch_warnings():
             warnings.simplefilter("error")

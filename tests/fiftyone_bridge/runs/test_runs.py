@@ -354,7 +354,7 @@ class TestChangesMeanwhile:
     def test_are_an_error_and_nothing_is_kept(self, dataset, meanwhile, change, when):
         after: dict[str, Any] = {}
         meanwhile(*when, before=lambda: (change(dataset), after.update(documents(dataset))))
-        with pytest.raises(KalosError, match="change"):
+        with pytest.raises(KalosError, match="while this run was computed"):
             run_analysis("variations", dataset)
         assert documents(dataset) == without(after, WRITTEN)
         assert dataset.list_runs() == []
