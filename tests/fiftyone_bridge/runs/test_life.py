@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -110,15 +109,15 @@ class TestKilled:
         """The folder of the data set exists, and is removed if nothing else is in it."""
         dataset = make(small, persistent=True)
         home = upkeep.folder_of(dataset)
-        original = os.mkdir
+        original = Path.mkdir
 
-        def one(path: Any, *more: Any) -> None:
-            original(path, *more)
-            if Path(path) == home:
+        def one(path: Path, *args: Any, **options: Any) -> None:
+            original(path, *args, **options)
+            if path == home:
                 dying()
 
         def make_it(there: fo.Dataset) -> None:
-            os.mkdir = one
+            Path.mkdir = one
             kf.compute_pixel_agreement(there, "run", raters=RATERS)
 
         kill(dataset, make_it)
