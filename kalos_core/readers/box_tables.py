@@ -259,20 +259,32 @@ def _load(table: Any) -> _Loaded:
 
 
 CELL = 8
-"""Bytes of a cell of Parquet in memory, at least; in the file a column of one value takes next to none."""
+"""Bytes of a value of Parquet in memory, at least; in the file a column of one value takes next to none."""
+
+SHARING = "DELTA_BYTE_ARRAY"
+"""Encoding of texts that stores only how each differs from the one before, so that any number of long ones is small."""
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
     parquet = optional("pyarrow.parquet", "parquet", str(path))
     try:
         with open_file(path, "Parquet file", unpacked=False) as file:
             about = parquet.read_metadata(file)
             groups = [about.row_group(number) for number in range(about.num_row_groups)]
-            unpacked = max(sum(group.total_byte_size for group in groups), CELL * about.num_rows * about.num_columns)
+            chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
+            unpacked = max(sum(group.total_byte_size for group in groups), CELL * sum(of.num_values for of in chunks))
             check_unpacked(unpacked, path.stat().st_size, str(path))
-            return pd.read_parquet(file)
+            for of in chunks:
+                if SHARING in of.encodings:
+                    raise InputError(
+                        f"{path}: expected columns whose size is known before they are read, got "
+                        f"{of.path_in_schema!r} in the encoding {SHARING}; write it in another one, such as PLAIN"
+                    )
+            texts = sorted({of.path_in_schema for of in chunks if of.physical_type == "BYTE_ARRAY"})
+            table = parquet.read_table(file, read_dictionary=texts, use_threads=False)  # holds equal texts once
+            frame: pd.DataFrame = table.to_pandas(use_threads=False)
+            categorical = frame.select_dtypes("category").columns
+            return frame.astype(dict.fromkeys(categorical, object))
     except InputError:
         raise
     except (OSError, ValueError, KeyError) as error:  # pyarrow's own errors are among these

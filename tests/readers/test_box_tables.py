@@ -1,6 +1,7 @@
 """Tables of boxes from any program."""
 
 import sys
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -301,6 +302,30 @@ def test_parquet(tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, package, None)
     missing = [(b"PAR1", 't.parquet: needs the optional package pyarrow. Install it: pip install "pyarrow')]
     assert differing(read_boxes, tmp_path, missing, "t.parquet") == []
+
+
+def test_memory_of_parquet(tmp_path):
+    """Encodings write a million equal letters, texts or numbers in a few bytes."""
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs the optional package pyarrow")
+    write_table = import_module("pyarrow.parquet").write_table
+    table = {"image": ["a" * 1_000_000] * 400, "rater": ["r"] * 400, "label": ["c"] * 400, "bbox": [[1, 2, 3, 4]] * 400}
+    write_table(pa.table(table), tmp_path / "t.parquet")
+    usual, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(pool)
+    try:
+        assert len(read_boxes(tmp_path / "t.parquet")) == 400
+    finally:
+        pa.set_memory_pool(usual)
+    assert 1_000_000 < pool.max_memory() < 10_000_000
+    sharing = {"use_dictionary": False, "column_encoding": {"image": "DELTA_BYTE_ARRAY"}}
+    write_table(pa.table({**table, "image": ["a"] * 400}), tmp_path / "shared.parquet", **sharing)
+    many = {name: column[:1] for name, column in table.items()} | {"bbox": [[1] * 10_000_000]}
+    write_table(pa.table(many), tmp_path / "many.parquet")
+    refused = [
+        (tmp_path / "shared.parquet", "shared.parquet: expected columns whose size is known before they are read, got"),
+        (tmp_path / "many.parquet", "many.parquet: expected at most 100 unpacked bytes per packed byte"),
+    ]
+    assert differing(read_boxes, None, refused) == []
 
 
 def test_ids_of_the_table_where_each_is_there_once(tmp_path):

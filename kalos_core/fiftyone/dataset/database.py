@@ -65,6 +65,12 @@ def server() -> Any:
     return database().client.admin.command("hello").get("topologyVersion", {}).get("processId")
 
 
+def last_known_server() -> Any:
+    """Return the same as `server` from the last message of the server, without a query; None if there was none yet."""
+    known = database().client.topology_description.server_descriptions().values()
+    return next((of.topology_version["processId"] for of in known if of.is_writable and of.topology_version), None)
+
+
 def check_server(before: Any) -> None:
     """Raise an error if the server was restarted since, as the last writes may be lost."""
     if server() != before:

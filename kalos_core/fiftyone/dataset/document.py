@@ -103,6 +103,10 @@ class Info(TypedDict, total=False):
     handing_over: HandingOver
 
 
+LASTING = frozenset({"raters", "rater_facts"})
+"""Entries of `Info` that stay; the others record what a process is doing."""
+
+
 def read_info(samples: Any) -> Info:
     """Return what the plugin stored about a data set, without unreadable entries; empty if there is nothing.
 
@@ -357,6 +361,11 @@ def _runs_in(stored: Mapping[str, Any], *, anew: bool = False) -> dict[str, Stor
         own = {key: _stored_run(key, run, of) for key, (run, of) in documents.items() if _is_ours(of)}
         _OWN[stored["_id"]] = stored["last_modified_at"], own
     return dict(own)
+
+
+def last_known_runs(dataset: Any) -> dict[str, StoredRun]:
+    """Return the same as `own_runs` as of the last time they were read, without a query."""
+    return dict(_OWN[id_of(dataset)][1])
 
 
 def register_run(

@@ -119,16 +119,19 @@ def rater_fields(samples: Any, family: Family = OBJECTS) -> dict[str, str]:
 
     If no raters of masks are stored, every mask field is a rater with the name of the field.
     """
-    fields = label_fields(samples, family)
+    return _rater_fields(samples, label_fields(samples, family), family)
+
+
+def _rater_fields(samples: Any, fields: Iterable[str], family: Family) -> dict[str, str]:
     known = {name: field for field, name in read_info(samples).get("raters", {}).items() if field in fields}
     return known or ({field: field for field in fields} if family.one_each else {})
 
 
-def marked_fields(samples: Any, mark: str) -> list[str]:
-    """Return the fields whose info has the key `SYNTHETIC`, `ESTIMATED` or `DECIDED`."""
+def marked_fields(samples: Any, *marks: str) -> list[str]:
+    """Return the fields whose info has one of the keys `SYNTHETIC`, `ESTIMATED` and `DECIDED`."""
     root_of(samples)  # refuses anything else
     schema = samples.get_field_schema(ftype=fo.EmbeddedDocumentField)
-    return [name for name, field in schema.items() if mark in (field.info or {})]
+    return [name for name, field in schema.items() if not (field.info or {}).keys().isdisjoint(marks)]
 
 
 def synthetic_fields(samples: Any) -> list[str]:
@@ -175,7 +178,8 @@ def resolve_fields(
     samples: Any, raters: Iterable[str] | None, family: Family = OBJECTS, argument: str = "raters"
 ) -> dict[str, str]:
     """Return the field of each rater, given by name or field, by rater name; None: all stored raters."""
-    known, fields = rater_fields(samples, family), label_fields(samples, family)
+    fields = label_fields(samples, family)
+    known = _rater_fields(samples, fields, family)
     offer = f"label fields: {listed(fields, 20) or 'none'}; stored raters: {listed(known, 20) or 'none'}"
     if raters is None:
         if not known:
@@ -184,13 +188,12 @@ def resolve_fields(
                 f"rater, or one field and its rater attribute ({offer})"
             )
         return known
-    schema = samples.get_field_schema()
     names = dict(zip(fields, rater_names(samples, fields), strict=True))
     chosen: dict[str, str] = {}
     for entry in raters:
         field = known.get(entry, entry)
         if field not in fields:
-            kind = schema.get(field)
+            kind = samples.get_field_schema().get(field)
             of_type = f" of type {getattr(kind, 'document_type', type(kind)).__name__}" if kind is not None else ""
             raise InputError(
                 f"{argument}: expected a rater, or a field of {family.expected}, got {entry!r}{of_type} ({offer})"
@@ -215,7 +218,7 @@ def sources_of(samples: Any, selection: Selection, family: Family = OBJECTS) -> 
     reference: str | None = None
     if selection.reference is not None:
         (reference,) = resolve_fields(samples, [selection.reference], family, "reference")
-    made = {*synthetic_fields(samples), *marked_fields(samples, DECIDED)}
+    made = set(marked_fields(samples, SYNTHETIC, DECIDED))
     return [
         LabelSource(field, paths[field], name, None, field in made)
         for name, field in fields.items()

@@ -56,7 +56,9 @@ class MatchedUnits:
         """Return the units of the labels read from one sample; labels added after the run are left out."""
         stored = units_on(labels, run.key)
         rows = [row for row, unit in enumerate(stored) if unit is not None]
-        annotations = labels.annotations.select(rows=np.array(rows, dtype=np.intp))
+        annotations = labels.annotations
+        if len(rows) < len(stored):
+            annotations = annotations.select(rows=np.array(rows, dtype=np.intp))
         number, unit_of = np.unique(np.array([stored[row] for row in rows], dtype=np.intp), return_inverse=True)
         return cls(annotations, unit_of, number, matching(run.settings))
 

@@ -12,7 +12,7 @@ from fiftyone.core.collections import SampleCollection
 from pymongo.errors import ConnectionFailure, OperationFailure
 
 from kalos_core.errors import InputError, KalosError, listed, repr_of
-from kalos_core.fiftyone.dataset.database import RESTARTED, server
+from kalos_core.fiftyone.dataset.database import RESTARTED, last_known_server, server
 from kalos_core.fiftyone.dataset.document import read_info
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.dataset.writing import MOST, WAYS_OUT, is_too_large
@@ -35,9 +35,8 @@ def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Ite
     root = root_of(samples) if isinstance(samples, SampleCollection) else None
     fields = [] if root is None else list(read_info(root).get("raters") or label_fields(root))
     before = None if root is None else (id_of(root), root.name, fields)
-    known = None
+    known = last_known_server()
     try:
-        known = server()
         yield
     except KalosError:
         raise
@@ -101,4 +100,4 @@ def _reason(identity: ObjectId, name: str, fields: list[str], known: Any) -> str
     gone = [field_name for field_name in fields if field_name not in {of["name"] for of in found["sample_fields"]}]
     if gone:
         return f"label fields were deleted or renamed meanwhile: {listed(map(repr, gone))}; run again"
-    return None if server() == known else RESTARTED
+    return RESTARTED if known is not None and server() != known else None

@@ -21,7 +21,7 @@ from kalos_core.fiftyone.runs.keys import check_run_key
 from kalos_core.fiftyone.runs.life import is_listed
 from kalos_core.fiftyone.runs.records import details_from, restored
 from kalos_core.fiftyone.runs.table import KINDS, Arrays, Changes, Part, Parts, Run
-from kalos_core.fiftyone.runs.upkeep import move_of, remove_run, rename_runs, settle
+from kalos_core.fiftyone.runs.upkeep import move_of, remove_run, rename_runs, settle, settled_run
 from kalos_core.options import checked
 
 KindNames = str | Sequence[str] | None
@@ -268,6 +268,9 @@ def find_run(samples: Any, run_key: str, kind: KindNames = None) -> StoredRun:
         If there is no such run, or it cannot be read.
     """
     check_name(run_key, "run key")
+    run = settled_run(root_of(samples), run_key)
+    if run is not None and not run.unreadable and run.kind in (KINDS if kind is None else _names(kind)):
+        return run
     every = _listed(samples)
     there = {key: run for key, run in every.items() if kind is None or run.kind in _names(kind)}
     found = run_key

@@ -20,10 +20,12 @@ from kalos_core.errors import InputError, KalosError
 from kalos_core.fiftyone.dataset.database import check_server, copy_fields, journaled, now, server
 from kalos_core.fiftyone.dataset.document import (
     INFO_KEY,
+    LASTING,
     OURS,
     Move,
     StoredRun,
     claim,
+    last_known_runs,
     own_runs,
     read_info,
     readable_info,
@@ -152,6 +154,8 @@ def settle_renaming(dataset: Any, *, own: bool = False) -> bool:
 def writing_beside(samples: Any, run_key: str) -> Iterator[None]:
     """Guard writes to the fields of a run by users, several of whom may write at the same time.
 
+    The run was just loaded: only after the writes is the database asked whether it is still the same.
+
     Raises
     ------
     InputError
@@ -160,19 +164,19 @@ def writing_beside(samples: Any, run_key: str) -> Iterator[None]:
         If another process renamed or deleted the run meanwhile, so that the writes may be lost.
     """
     dataset = root_of(samples)
-    run = _listed_unmoved(dataset, run_key)
+    run = _unmoved(dataset, last_known_runs(dataset), run_key)
     if run is None:
         raise InputError(f"run key: another process is renaming or deleting {run_key!r}; wait until it is done")
     yield
-    if _listed_unmoved(dataset, run_key) != run:
+    if _unmoved(dataset, refresh(dataset), run_key) != run:
         raise KalosError(
             f"run key: another process renamed or deleted {run_key!r} meanwhile; check whether it exists, or try again"
         )
 
 
-def _listed_unmoved(dataset: Any, run_key: str) -> ObjectId | None:
-    """Return the id of the run listed under a key; None if there is none, or it is being renamed."""
-    run = refresh(dataset).get(run_key)
+def _unmoved(dataset: Any, runs: Mapping[str, StoredRun], run_key: str) -> ObjectId | None:
+    """Return the id of the run under a key; None if there is none, or it is being renamed."""
+    run = runs.get(run_key)
     record = read_info(dataset).get("renaming")
     moved = [move["id"] for move in record["moves"]] if record is not None and is_alive(record["writer"]) else []
     return None if run is None or run.id in moved else run.id
@@ -274,6 +278,13 @@ def settle(dataset: Any) -> dict[str, StoredRun] | None:
         runs = refresh(dataset)
     _drop_unlisted(dataset, runs)
     return runs
+
+
+def settled_run(dataset: Any, run_key: str) -> StoredRun | None:
+    """Return a run that nothing left by dead processes can concern, without looking for it; None if it may."""
+    run = refresh(dataset).get(run_key)
+    is_complete = run is not None and run.config.status == COMPLETE
+    return run if is_complete and read_info(dataset).keys() <= LASTING else None
 
 
 def _drop_unlisted(dataset: Any, runs: Mapping[str, StoredRun]) -> None:
