@@ -91,6 +91,12 @@ def collection(samples: Any) -> Any:
 # ---- reading ----
 
 
+def stored_sample(samples: Any, sample_id: str, *fields: str) -> dict[str, Any]:
+    """Return fields of the stored document of a sample; empty if there is no sample with this id."""
+    where = {"_id": ObjectId(sample_id) if ObjectId.is_valid(sample_id) else None}
+    return collection(samples).find_one(where, dict.fromkeys(fields, True)) or {}
+
+
 def stream(view: Any, paths: Sequence[str], block: int = BLOCK) -> Iterator[Columns]:
     """Yield the stored values at some paths, for a block of samples at a time, in one query.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,11 +19,13 @@ from kalos_core.annotations import Annotations
 from kalos_core.decisions import DECISIONS, LABEL_DECISIONS, Decision
 from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, KalosWarning, index_of, lookup
-from kalos_core.fiftyone.dataset.database import collection
+from kalos_core.fiftyone.dataset.database import collection, stored_sample
 from kalos_core.fiftyone.dataset.masks import Stacks, open_masks
+from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.dataset.raters import class_names, label_fields
 from kalos_core.fiftyone.deciding.stored import StoredAnswers, queue_of
 from kalos_core.fiftyone.deciding.units import MatchedUnits, raters_in
+from kalos_core.fiftyone.internals import changed_at
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT
 from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, labels_of, report_of_labels
 from kalos_core.fiftyone.kinds.image_labels.kind import LABEL_AGREEMENT
@@ -176,16 +179,23 @@ class _OfObjects(Decidable):
         return [{f"{path}._id": {"$in": ids}} for path in self.paths.values()]
 
     def of_sample(self, sample_id: str) -> MatchedUnits:
-        return MatchedUnits.of_labels(labels_of(self.run, sample_id), self.run)
+        return self._kept(sample_id, lambda: labels_of(self.run, sample_id))
+
+    def _kept(self, sample_id: str, read: Callable[[], Labels]) -> MatchedUnits:
+        """Return the units of a sample; its labels are read unless they were since its last edit."""
+        edited = stored_sample(self.samples, sample_id, "last_modified_at").get("last_modified_at")
+        name = sample_id, edited, changed_at(self.run.dataset)
+        return kept(self.samples, self.run, name, lambda: MatchedUnits.of_labels(read(), self.run), "sample")
 
     def of_all(self) -> MatchedUnits:
         return kept(self.samples, self.run, "matched", lambda: MatchedUnits.of_arrays(self.run))
 
     def seen(self, sample_id: str, variations_key: str | None) -> SeenSample:
-        labels = labels_of(self.run, sample_id)
+        read = cache(lambda: labels_of(self.run, sample_id))
+        matched, labels = self._kept(sample_id, read), read()
         report = report_of_labels(self.samples, labels, self.run.key, variations_key)
         (path,) = labels.view.values("filepath")
-        table, matched = labels.annotations, MatchedUnits.of_labels(labels, self.run)
+        table = labels.annotations
         return SeenSample(path, table.image_size[0], report, matched, [(table, table.id.tolist())])
 
     def headline(self, report: ImageReport, disputes: int) -> str:  # noqa: ARG002 - all units are counted
@@ -240,9 +250,7 @@ class _OfQueue(Decidable):
                 yield Cell("no object" if rater in given else "not assigned")
 
     def _document(self, sample_id: str) -> dict[str, Any]:
-        wanted = dict.fromkeys((self.measure, self.run.names.queue, "filepath", "metadata"), True)
-        where = {"_id": ObjectId(sample_id) if ObjectId.is_valid(sample_id) else None}
-        found: dict[str, Any] = collection(self.samples).find_one(where, wanted) or {}
+        found = stored_sample(self.samples, sample_id, self.measure, self.run.names.queue, "filepath", "metadata")
         if found.get(self.run.names.queue) is None:
             raise NotInRun(f"sample {sample_id}: not part of the run {self.run.key!r}")
         return found

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bson import ObjectId
 from fiftyone import ViewField as F
 
 from kalos_core.decisions import Decision
 from kalos_core.errors import InputError, check_whole, listed, lookup
-from kalos_core.fiftyone.dataset.database import collection
+from kalos_core.fiftyone.dataset.database import collection, stored_sample
 from kalos_core.fiftyone.deciding.decide import decision_of, is_split, latest
 from kalos_core.fiftyone.deciding.kinds import DecidableRun, deciding_of, load_decidable
 from kalos_core.fiftyone.deciding.stored import decisions_of, queue_of
@@ -119,8 +118,7 @@ def disputed_units(samples: Any, key: str, sample_id: str) -> list[DisputedUnit]
 def disputes_of(samples: Any, run: DecidableRun, sample_id: str, matched: MatchedUnits) -> list[DisputedUnit]:
     """Return the units in dispute as `disputed_units` does, for units of a sample that were already read."""
     names, deciding = run.names, deciding_of(samples, run)
-    document = collection(samples).find_one({"_id": ObjectId(sample_id)}, {names.queue: True, names.decisions: True})
-    stored = document or {}
+    stored = stored_sample(samples, sample_id, names.queue, names.decisions)
     if stored.get(names.queue) is None:
         raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
     queue, before = queue_of(stored, run), decisions_of(stored, run)
@@ -281,9 +279,8 @@ def queued_images(
 def _behind(samples: Any, run: DecidableRun, sample_id: str) -> dict[str, Any]:
     """Return a query for the samples after a given one in the queue, where samples without a measure come first."""
     measure, names = deciding_of(samples, run).measure, run.names
-    place = {"_id": ObjectId(sample_id) if ObjectId.is_valid(sample_id) else None}
-    seen = collection(samples).find_one(place, {measure: True, names.disputes: True})
-    if seen is None or seen.get(names.disputes) is None:
+    seen = stored_sample(samples, sample_id, measure, names.disputes)
+    if seen.get(names.disputes) is None:
         raise NotInRun(f"sample {sample_id}: not part of the run {run.key!r}")
     value = seen[measure]
     greater = {"$ne": None} if value is None else {"$gt": value}

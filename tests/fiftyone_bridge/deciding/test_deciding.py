@@ -161,20 +161,32 @@ class TestDecide:
 
 
 def test_what_a_decision_reads_and_writes(dataset):
-    """The data set before and after, and one sample: none grows with the data set."""
+    """The data set before and after, and one sample, whose labels are read again after an edit only."""
     labels, stored = labels_of(dataset, CAT_OR_DOG), get_db_conn()
-    sample_id = dataset.skip(CAT_OR_DOG).first().id
-    kf.decide(dataset, "run", labels, "none", sample_id=sample_id)
-    stored.command("profile", 2)
-    try:
-        kf.decide(dataset, "run", labels, "skip", sample_id=sample_id)
-    finally:
-        stored.command("profile", 0)
-    found = stored["system.profile"].find({"ns": {"$regex": r"(datasets|runs|making|samples\.[0-9a-f]+)$"}})
-    asked = Counter((entry["op"], entry["ns"].partition(".")[2].partition(".")[0]) for entry in found)
-    stored.drop_collection("system.profile")
-    samples = {("command", "samples"): 1, ("query", "samples"): 1, ("update", "samples"): 1}
-    assert asked == {("query", "datasets"): 2, **samples}
+    sample = dataset.skip(CAT_OR_DOG).first()
+
+    def asked(decision):
+        stored.command("profile", 2)
+        try:
+            kf.decide(dataset, "run", labels, decision, sample_id=sample.id)
+        finally:
+            stored.command("profile", 0)
+        found = stored["system.profile"].find({"ns": {"$regex": r"(datasets|runs|making|samples\.[0-9a-f]+)$"}})
+        counts = Counter((entry["op"], entry["ns"].partition(".")[2].partition(".")[0]) for entry in found)
+        stored.drop_collection("system.profile")
+        return counts
+
+    always = Counter({("query", "datasets"): 2, ("query", "samples"): 2, ("update", "samples"): 1})
+    reading = Counter({("command", "samples"): 1})
+    asked("none")
+    assert asked("skip") == always
+    (unit,) = kf.disputed_units(dataset, "run", sample.id)
+    assert unit.values == {"ann": ("cat",), "bob": ("dog",)}
+    sample["ann"].detections[0].label = "dog"
+    sample.save()
+    assert asked("none") == always + reading
+    (unit,) = kf.disputed_units(dataset, "run", sample.id)
+    assert unit.values == {"ann": ("dog",), "bob": ("dog",)}
 
 
 class TestWithOthers:
