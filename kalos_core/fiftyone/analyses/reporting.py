@@ -20,6 +20,7 @@ from kalos_core.errors import InputError, Undefined, lookup
 from kalos_core.fiftyone.analyses.summaries import advice_of, overview_of, rater_scorecard
 from kalos_core.fiftyone.dataset.filter import Filter
 from kalos_core.fiftyone.deciding.decide import decisions
+from kalos_core.fiftyone.deciding.kinds import deciding_of
 from kalos_core.fiftyone.deciding.queue import count_disputes, disputed_units
 from kalos_core.fiftyone.deciding.results import training_list
 from kalos_core.fiftyone.deciding.shown import draw_together
@@ -57,7 +58,7 @@ from kalos_core.report import (
 from kalos_core.report.front import KRIPPENDORFF, LAMPERT, LIMITATIONS, NOWAK, front, methods, next_steps
 from kalos_core.report.look import Scale
 from kalos_core.report.pages import MARK, ReportSettings
-from kalos_core.report.studies import DIVIDED, SIDE, WORST, Advised, Examples, examples_of
+from kalos_core.report.studies import DIVIDED, SIDE, WORST, Advised, examples_of
 from kalos_core.text import plain
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def _study(samples: Any, analysis: Analysis) -> Study:
         convergence=_of(samples, analysis, "convergence"),
         said=overview_of(samples, analysis.key),
         worst=list(_worst(samples, lead)),
-        examples=_examples(samples, analysis, lead),
+        examples=examples_of(rater_scorecard(samples, analysis.key), _examples(samples, lead)),
         advice=advice,
         advised=_advised(lead, diagnosis.sensitivity, advice),
         open_disputes=counted.all - counted.decided,
@@ -249,22 +250,23 @@ def _worst(samples: Any, run: AnyRun) -> Iterator[Drawing]:
                 yield drawing
 
 
-def _examples(samples: Any, analysis: Analysis, run: AnyRun) -> Examples:
-    def draw(label: str, divided: bool) -> Drawing | None:
-        return _example(samples, run, label, divided)
+def _examples(samples: Any, run: AnyRun) -> Callable[[str, bool], Drawing | None]:
+    """Return a function that draws the unit of a label; if it is an example of a division, with its whole and parts."""
+    matched = deciding_of(samples, run).of_all()
+    table = matched.annotations
 
-    return examples_of(rater_scorecard(samples, analysis.key), draw)
+    def drawn(label: str, divided: bool) -> Drawing | None:
+        rows = matched.rows_of.get(label, [])
+        draw = draw_together if divided else draw_unit
+        found = str(table.images[table.image[rows[0]]]) if rows else None
+        return _or_none(lambda: draw(samples, run.key, label, found, longest_side=SIDE))
+
+    return drawn
 
 
 def _drawn(samples: Any, run: AnyRun, labels: Sequence[str], sample_id: str) -> Drawing | None:
     """Draw the unit of some labels; None if they were deleted since, or have no outline."""
     return _or_none(lambda: draw_unit(samples, run.key, labels, sample_id, longest_side=SIDE))
-
-
-def _example(samples: Any, run: AnyRun, label: str, divided: bool) -> Drawing | None:
-    """Draw the unit of a label; if it is an example of a division, with its whole and parts."""
-    draw = draw_together if divided else draw_unit
-    return _or_none(lambda: draw(samples, run.key, label, longest_side=SIDE))
 
 
 def _or_none(draw: Callable[[], Drawing]) -> Drawing | None:
@@ -315,8 +317,9 @@ def feedback(samples: Any, key: str, rater: str, filter: Filter = Filter()) -> s
     card, run = lookup(cards, rater, "rater"), find_analysis(samples, key).run("agreement")
     drawings: dict[str, list[Drawing]] = {}
     if run is not None:
+        draw = _examples(samples, run)
         for kind, labels in card.examples.items():
-            drawn = (_example(samples, run, label, kind in DIVIDED) for label in labels[:EXAMPLES])
+            drawn = (draw(label, kind in DIVIDED) for label in labels[:EXAMPLES])
             drawings[kind] = [drawing for drawing in drawn if drawing is not None]
     return feedback_sheet(card, {kind: drawn for kind, drawn in drawings.items() if drawn})
 

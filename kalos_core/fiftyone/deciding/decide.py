@@ -257,11 +257,10 @@ def decision_of(entry: Mapping[str, Any]) -> Decision:
 
 
 def _sample_of(samples: Any, run: DecidableRun, labels: Sequence[str]) -> str:
-    places = deciding_of(samples, run).places(labels)
-    found = collection(run.view).find_one({"$or": places}, {"_id": True}) if places else None
+    found = deciding_of(samples, run).sample_of(labels)
     if found is None:
         raise InputError(f"labels: expected ids of labels that the run {run.key!r} matched, got {_shown(labels)}")
-    return str(found["_id"])
+    return found
 
 
 def _labels_of(matched: MatchedUnits, asked: Decision, run_key: str) -> tuple[str, ...]:

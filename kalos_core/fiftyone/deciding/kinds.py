@@ -27,7 +27,7 @@ from kalos_core.fiftyone.deciding.stored import StoredAnswers, queue_of
 from kalos_core.fiftyone.deciding.units import MatchedUnits, raters_in
 from kalos_core.fiftyone.internals import changed_at
 from kalos_core.fiftyone.kinds.agreement.kind import AGREEMENT
-from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, labels_of, report_of_labels
+from kalos_core.fiftyone.kinds.agreement.sample import NotInRun, labels_of, report_of_labels, sample_of
 from kalos_core.fiftyone.kinds.image_labels.kind import LABEL_AGREEMENT
 from kalos_core.fiftyone.kinds.pixels.kind import PIXELS, has_regions
 from kalos_core.fiftyone.runs.kept import kept
@@ -122,8 +122,8 @@ class Decidable(ABC):
         return {"classes": class_names(self.samples)}
 
     @abstractmethod
-    def places(self, labels: Sequence[str]) -> list[dict[str, Any]]:
-        """Return queries; any of them may find the sample of some labels."""
+    def sample_of(self, labels: Sequence[str]) -> str | None:
+        """Return the id of a sample with one of some labels; None if there is none."""
 
     @abstractmethod
     def of_sample(self, sample_id: str) -> MatchedUnits:
@@ -174,9 +174,8 @@ class _OfObjects(Decidable):
         known = label_fields(self.samples)
         return {field: known[field] for field in self.run.label_fields if field in known}
 
-    def places(self, labels: Sequence[str]) -> list[dict[str, Any]]:
-        ids = [ObjectId(key) for key in labels if ObjectId.is_valid(key)]
-        return [{f"{path}._id": {"$in": ids}} for path in self.paths.values()]
+    def sample_of(self, labels: Sequence[str]) -> str | None:
+        return sample_of(self.run, labels)
 
     def of_sample(self, sample_id: str) -> MatchedUnits:
         return self._kept(sample_id, lambda: labels_of(self.run, sample_id))
@@ -210,8 +209,10 @@ class _OfObjects(Decidable):
 class _OfQueue(Decidable):
     """Units whose queue entries are complete: id, question, assigned raters, and their answers."""
 
-    def places(self, labels: Sequence[str]) -> list[dict[str, Any]]:
-        return [{f"{self.run.names.queue}.label": {"$in": list(labels)}}]
+    def sample_of(self, labels: Sequence[str]) -> str | None:
+        where = {f"{self.run.names.queue}.label": {"$in": list(labels)}}
+        found = collection(self.samples).find_one(where, {"_id": True})
+        return None if found is None else str(found["_id"])
 
     def of_sample(self, sample_id: str) -> MatchedUnits:
         return self._matched(queue_of(self._document(sample_id), self.run, StoredAnswers))

@@ -159,7 +159,8 @@ def draw_together(samples: Any, key: str, label_id: str, sample_id: str | None =
         If the run did not match the label; `NotInRun` if the sample is not part of the run.
     """
     run = load_decidable(samples, key)
-    found = sample_id or next(iter(run.view.match_labels(ids=[label_id]).values("id")), "")
-    matched = deciding_of(samples, run).of_sample(found)
+    deciding = deciding_of(samples, run)
+    found = sample_id or deciding.sample_of([label_id]) or ""
+    matched = deciding.of_sample(found)
     together = matched.labels(matched.together(matched.units_of([label_id])))
     return draw_unit(samples, run.key, together or label_id, found, **options)

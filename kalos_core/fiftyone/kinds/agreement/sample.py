@@ -10,11 +10,12 @@ from bson import ObjectId
 from kalos_core.drawing import Drawing
 from kalos_core.drawing.draw import draw_image, draw_members
 from kalos_core.errors import InputError, check_iterable, check_name
-from kalos_core.fiftyone.dataset.database import stream
+from kalos_core.fiftyone.dataset.database import collection, stream
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
+from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.fiftyone.runs.keys import RunNames
-from kalos_core.fiftyone.runs.stored import load_metrics, load_run_view
+from kalos_core.fiftyone.runs.stored import load_metrics
 from kalos_core.variation.reports import Finding, Findings, ImageReport, image_report
 
 
@@ -102,9 +103,8 @@ def draw_unit(
     """
     given = [label_id] if isinstance(label_id, str) else check_iterable(label_id, "label_id", "ids of labels")
     wanted = [check_name(of, "label_id") for of in given]
-    if sample_id is None:
-        sample_id = next(iter(load_run_view(samples, run_key).match_labels(ids=wanted[:1]).values("id")), "")
-    labels = read_sample(samples, run_key, sample_id)
+    run = load_metrics(samples, run_key, "agreement")
+    labels = labels_of(run, sample_of(run, wanted[:1]) or "" if sample_id is None else sample_id)
     ids, units = labels.annotations.id.tolist(), units_on(labels, run_key)
     chosen = {key: units[ids.index(key)] if key in ids else None for key in wanted}
     for key, unit in chosen.items():
@@ -135,6 +135,17 @@ def units_on(labels: Labels, run_key: str) -> list[int | None]:
     """Return the unit of each label of `read_sample` as the run stored it; None for a label that was added later."""
     units = labels.annotations.attributes.get(RunNames(run_key).unit)
     return [None] * len(labels.annotations) if units is None else units.tolist()
+
+
+def sample_of(run: AnyRun, label_ids: Sequence[str]) -> str | None:
+    """Return the id of a sample with one of some labels of a run; None if there is none.
+
+    FiftyOne's ``match_labels`` takes seconds if there are many raters.
+    """
+    ids, known = [ObjectId(key) for key in label_ids if ObjectId.is_valid(key)], label_fields(run.dataset)
+    places = [{f"{known[field]}._id": {"$in": ids}} for field in run.label_fields if field in known]
+    found = collection(run.dataset).find_one({"$or": places}, {"_id": True}) if ids and places else None
+    return None if found is None else str(found["_id"])
 
 
 def _one_sample(view: Any, sample_id: str) -> Any:
