@@ -248,8 +248,11 @@ def add_index(samples: Any, paths: Sequence[str]) -> None:
 
     Does nothing if the data set already has `INDEXES` indexes; queries then take longer.
     """
-    if len(collection(samples).index_information()) < INDEXES:
-        collection(samples).create_index([(path, 1) for path in paths], name=",".join(paths))
+    stored = collection(samples)
+    if len(stored.index_information()) < INDEXES:
+        stored.create_index([(path, 1) for path in paths], name=",".join(paths))
+        if database().datasets.find_one({"_id": id_of(root_of(samples))}, {"_id": True}) is None:
+            stored.drop()  # the data set was deleted meanwhile, and the index made its collection anew
 
 
 def _arguments_of(field: Any) -> dict[str, Any]:

@@ -423,6 +423,19 @@ class TestChangedMeanwhile:
             getattr(kf, act)(dataset, "run", raters=RATERS)
         assert files_of(dataset_id) == NOTHING
 
+    def test_an_index_makes_no_collection_of_a_data_set_that_another_process_deleted(self, make, meanwhile):
+        dataset, stored = make(), get_db_conn()
+        own = {"_id": dataset._doc.id}
+
+        def deleted() -> None:
+            stored.datasets.delete_one(own)
+            dataset._sample_collection.drop()
+
+        meanwhile(life, "add_index", before=deleted)
+        with pytest.raises(KalosError, match="was deleted meanwhile"):
+            agree(dataset)
+        assert dataset._sample_collection_name not in stored.list_collection_names()
+
     def test_no_file_stays_of_a_data_set_that_was_deleted(self, make, meanwhile):
         dataset = make(small)
         folder = upkeep.folder_of(dataset)
