@@ -11,7 +11,7 @@ from typing import Any
 import fiftyone as fo
 import fiftyone.operators as foo
 import pytest
-from fiftyone.operators.executor import ExecutionContext, ExecutionError
+from fiftyone.operators.executor import ExecutionContext, ExecutionError, Executor
 from PIL import Image
 
 import kalos_core.fiftyone as kf
@@ -159,8 +159,9 @@ def test_a_value_of_another_type_and_a_missing_argument_are_refused(
         asked = {"dataset_name": analysed.name, "view": [], "params": params, **request_params}
         found: Any = None
         try:
-            found = foo.get_operator(uri(name)).execute(ExecutionContext(asked, operator_uri=uri(name)))
-            found = found["text"] if isinstance(found, dict) else [part.params for part in found]
+            context = ExecutionContext(asked, Executor(), operator_uri=uri(name))
+            found = foo.get_operator(uri(name)).execute(context)
+            found = found["text"] if isinstance(found, dict) else [part.body.params for part in found]
         except InputError as error:
             found = error
         assert message in str(found), (name, params)
