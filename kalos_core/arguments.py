@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
-from kalos_core.errors import InputError, as_number, is_hashable, repr_of
+from kalos_core.errors import InputError, as_number, check_text, is_hashable, repr_of
 
 
 def check_type(name: str, hint: Any, value: Any) -> None:
@@ -28,6 +28,23 @@ def check_type(name: str, hint: Any, value: Any) -> None:
         actual = type(value).__name__ if own else repr_of(value)
         instead = _reader_of(hint, value) or getattr(value, "_instead", "")
         raise InputError(f"{name}: expected {_said(hint, value)}, got {actual}{instead and f'; {instead}'}")
+
+
+def check_sent(name: str, hint: Any, value: Any) -> None:
+    """Check that an argument that was sent as JSON has the type of its annotation, or is None.
+
+    Unlike in calls from Python, a name must be a text.
+
+    Examples
+    --------
+    >>> check_sent("raters", Sequence[str], None)
+    >>> check_sent("tag", str, 5)
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: tag: expected a text, got 5
+    """
+    if isinstance(value, str):
+        check_text(value, name)
+    check_type(name, Union[hint, None], value)  # noqa: UP007 # of types at run time
 
 
 SEVERAL = (Sequence, Iterable, Set, list)
@@ -58,7 +75,11 @@ def _fits(hint: Any, value: Any) -> bool:
         forms = [option for option in options if option is not NoneType]
         if len(forms) > 1 and any(get_origin(option) is np.ndarray for option in forms):
             return True  # functions that take arrays among other types check them
-        return any(isinstance(value, str) if option is str else _fits(option, value) for option in options)
+        names = (str, Literal)
+        return any(
+            isinstance(value, str) if (get_origin(option) or option) in names else _fits(option, value)
+            for option in options
+        )
     origin, inner = get_origin(hint), get_args(hint)
     if hint is str or hint is Hashable or origin is Literal:
         return is_hashable(value)  # functions that know the names refuse others, but look them up

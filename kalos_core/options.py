@@ -411,6 +411,19 @@ def arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
     return {name: entry.default for name, entry in inspect.signature(function).parameters.items()}
 
 
+def types_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return name -> type of each argument of a function that is passed by name or position.
+
+    Examples
+    --------
+    >>> @takes(BootstrapSettings)
+    ... def drawn(images: int, settings: BootstrapSettings) -> None: ...
+    >>> types_of(drawn)
+    {'images': <class 'int'>, 'bootstrap': <class 'int'>, 'seed': <class 'int'>}
+    """
+    return {name: kind for name, (kind, _) in _rules(function).items()}
+
+
 def declared_by(function: Callable[..., Any]) -> tuple[Declared, ...]:
     """Return the options of a function, in their order; empty if it does not take settings."""
     settings: type[Settings] | None = getattr(function, "settings", None)

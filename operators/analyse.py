@@ -1,8 +1,8 @@
 """Operator that makes all runs about the agreement of raters at once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
 
@@ -26,6 +26,8 @@ class Analyse(base.Action):
         "Inter-annotator agreement, every disagreement and error, the threshold and the ceiling for models, at once"
     )
     ICON, RESULT = "/assets/agreement.svg", "Analysis"
+    KEY_NAME = "key"
+    INPUTS: ClassVar = {"attributes": Sequence[str]}
 
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
         forms.check_view(ctx, inputs)

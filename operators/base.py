@@ -11,9 +11,11 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cached_property, partial
+from inspect import Parameter
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, Union
 
 import fiftyone.core.collections as foc
 import fiftyone.operators as foo
@@ -22,13 +24,14 @@ from fiftyone.operators.executor import ExecutionResult
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
-from kalos_core.errors import check_name
+from kalos_core.arguments import check_sent
+from kalos_core.errors import Undefined, check_name, or_reason
 from kalos_core.fiftyone.app import ARRANGED as SENT_BY_THE_APP
 from kalos_core.fiftyone.app import open_panels, reload_dataset
 from kalos_core.fiftyone.deciding.kinds import is_decidable
 from kalos_core.fiftyone.runs.keys import free_run_key
 from kalos_core.fiftyone.runs.table import Kind, Run
-from kalos_core.options import Declared, arguments_of, declared_by
+from kalos_core.options import Declared, arguments_of, declared_by, types_of
 from kalos_core.text import names_shown, plain
 
 from . import files, forms, widgets
@@ -68,7 +71,9 @@ class Action(foo.Operator):
 
     `ask` adds inputs for the options of the function. `HIDDEN` maps a switch of the form to the options that it hides.
     `OVERRIDES` maps an option to declarations that the form replaces. `TYPED` maps an option that is typed as text to
-    the function that reads it.
+    the function that reads it. `INPUTS` maps an input to its type, if the function has no such argument, or one of
+    another type; a final underscore stands for any ending. `FILLED` has the required arguments that the operator fills
+    in, in addition to the key.
     """
 
     NAME = LABEL = DESCRIPTION = ICON = RESULT = ""
@@ -78,6 +83,8 @@ class Action(foo.Operator):
     HIDDEN: ClassVar[Mapping[str, Sequence[str]]] = {}
     OVERRIDES: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     TYPED: ClassVar[Mapping[str, widgets.Read]] = {}
+    INPUTS: ClassVar[Mapping[str, Any]] = {}
+    FILLED: ClassVar[Sequence[str]] = ()
 
     @property
     def config(self) -> foo.OperatorConfig:
@@ -97,7 +104,10 @@ class Action(foo.Operator):
 
     def resolve_input(self, ctx: Context) -> types.Property:
         inputs = types.Object()
-        self.add_inputs(ctx, inputs)
+        with self.only_fitting(ctx) as unfit:
+            self.add_inputs(ctx, inputs)
+        for name in inputs.properties.keys() & unfit.keys():
+            widgets.refuse(inputs.properties[name], unfit[name])
         return types.Property(inputs, view=types.View(label=self.LABEL))
 
     def resolve_output(self, ctx: Context) -> types.Property:
@@ -127,7 +137,15 @@ class Action(foo.Operator):
         return prop
 
     def check_params(self, ctx: Context) -> None:
-        """Refuse arguments that neither the function nor the form has; calls from the App are not checked."""
+        """Refuse arguments of another type, missing ones, and those that neither the function nor the form has.
+
+        Calls from the App may have further arguments, such as the calling panel.
+        """
+        for message in self.unfit(ctx.params).values():
+            raise InputError(message)
+        for name in self.required():
+            if ctx.params.get(name) is None:
+                raise InputError(f"{self.NAME}: expected an argument {name}, got none")
         if SENT_BY_THE_APP in ctx.request_params:
             return
         known = {*self.arguments(), *self._form_names(ctx)}
@@ -136,9 +154,44 @@ class Action(foo.Operator):
             expected = ", ".join(sorted(known - {"samples", "progress"}))
             raise InputError(f"{self.NAME}: expected arguments among {expected}, got {', '.join(unknown)}")
 
+    @property
+    def function(self) -> Callable[..., Any]:
+        """Called function."""
+        called: Callable[..., Any] = getattr(kf, self.FUNCTION or self.NAME)
+        return called
+
     def arguments(self) -> set[str]:
         """Return the arguments of the called function, without those that only Python may use."""
-        return set(arguments_of(getattr(kf, self.FUNCTION or self.NAME))) - WITHHELD
+        return set(arguments_of(self.function)) - WITHHELD
+
+    def required(self) -> list[str]:
+        """Return the arguments of the called function that have no default and that the operator does not fill in."""
+        usual, filled = arguments_of(self.function), {"samples", self.KEY_NAME, *self.FILLED}
+        return [name for name in types_of(self.function) if usual[name] is Parameter.empty and name not in filled]
+
+    def unfit(self, params: Mapping[str, Any]) -> dict[str, str]:
+        """Return the params of another type than the argument or input of that name, with their messages."""
+        kinds = types_of(self.function)
+        typed = {name: Union[kinds.get(name, str), str] for name in self.TYPED}  # noqa: UP007 # of types at run time
+        kinds = {**kinds, **typed, **forms.INPUTS, **self.INPUTS}
+        found = {}
+        for name, value in params.items():
+            of_prefix = (kind for prefix, kind in kinds.items() if prefix.endswith("_") and name.startswith(prefix))
+            reason = or_reason(check_sent, name, kinds.get(name, next(of_prefix, Any)), value)
+            if isinstance(reason, Undefined):
+                found[name] = reason.reason
+        return found
+
+    @contextmanager
+    def only_fitting(self, ctx: Context) -> Iterator[dict[str, str]]:
+        """Remove the params of another type from the context for a block; yield their messages."""
+        given, unfit = dict(ctx.params), self.unfit(ctx.params)
+        for name in unfit:
+            del ctx.params[name]
+        try:
+            yield unfit
+        finally:
+            ctx.params.update(given)
 
     def _form_names(self, ctx: Context) -> set[str]:
         """Return the names of all inputs of the form, including those shown by switches."""
@@ -228,6 +281,7 @@ class Download(OfAgreement):
     """
 
     ENDING = ""
+    FILLED = ("path",)
 
     def ending(self, dataset: Any, key: str) -> str:
         """Return the extension of the file."""
@@ -291,7 +345,8 @@ class Analysis(Action, Generic[RunOfKind]):
         return len(ctx.target_view())
 
     def resolve_execution_options(self, ctx: Context) -> foo.ExecutionOptions:
-        much = ctx.dataset is not None and self.amount_of_work(ctx) >= self.DELEGATED_FROM
+        with self.only_fitting(ctx):
+            much = ctx.dataset is not None and self.amount_of_work(ctx) >= self.DELEGATED_FROM
         return foo.ExecutionOptions(
             allow_immediate_execution=True, allow_delegated_execution=True, default_choice_to_delegated=much
         )

@@ -22,6 +22,7 @@ class ChooseThreshold(base.OfRun):
         "Write the threshold chosen from a calibration into its run, and offer it as the default of later forms"
     )
     ICON, RESULT = "/assets/calibration.svg", "Threshold"
+    FILLED = ("similarity",)
 
     def add_options(self, ctx: Context, inputs: types.Object, key: str) -> None:
         found = {entry["name"]: entry for entry in _calibrated(ctx, key)}

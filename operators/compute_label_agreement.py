@@ -1,6 +1,6 @@
 """Operator that computes the agreement of raters on image-level labels."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
@@ -53,6 +53,11 @@ class ComputeLabelAgreement(image_label_forms.ImageLabelAnalysis[LabelRun]):
     DESCRIPTION = "Inter-annotator kappas of every question, majorities, accuracy, and images with disagreement"
     ICON, RESULT = "/assets/labels.svg", "Agreement on image-level labels"
     HIDDEN: ClassVar = {"reject": REJECTING, base.ESTIMATE: ("truth",)}
+    INPUTS: ClassVar = {
+        **image_label_forms.ImageLabelAnalysis.INPUTS,
+        "metrics": str,
+        "order": str | Sequence[str] | Mapping[str, Sequence[str]],
+    }
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         self.ask(ctx, inputs, "quorum", "width", "weights")

@@ -1,13 +1,14 @@
 """Operator that estimates the mAP that no model can be expected to exceed, given how the raters differ."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
 import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, ends_text, number_of, points_text
+from kalos_core.errors import check_number
 from kalos_core.fiftyone.kinds.convergence.kind import ConvergenceRun
 from kalos_core.figures.convergence import convergence_title
 from kalos_core.text import names_shown, shown
@@ -33,10 +34,11 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
     ICON, RESULT = "/assets/convergence.svg", "Label convergence"
 
     DELEGATED_FROM = 10_000_000  # images times subsets: about a minute
+    INPUTS: ClassVar = {"least": float, "greatest": float}
 
     def amount_of_work(self, ctx: Context) -> float:
-        subsets = ctx.params.get("subsets", 1000)
-        return len(ctx.target_view()) * (subsets if isinstance(subsets, int) else 0)
+        subsets: float | None = ctx.params.get("subsets")
+        return len(ctx.target_view()) * (1000 if subsets is None else subsets)
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         forms.add_similarity_field(ctx, inputs, forms.fitting_similarities(ctx))
@@ -51,8 +53,9 @@ class EstimateConvergence(base.Analysis[ConvergenceRun]):
             ctx, inputs, "least", STEP, 1.0, default=LEAST, label="Lowest threshold τ_s", description=description
         )
         prop = widgets.add_number(ctx, inputs, "greatest", STEP, 1.0, default=GREATEST, label="Highest threshold τ_s")
-        least, greatest = ctx.params.get("least", LEAST), ctx.params.get("greatest", GREATEST)
-        if widgets.is_number(least) and widgets.is_number(greatest) and greatest < least:
+        given = widgets.given(ctx.params, "least", "greatest")
+        least, greatest = given.get("least", LEAST), given.get("greatest", GREATEST)
+        if greatest < least:
             widgets.refuse(prop, f"A number of at least {least:g}, the lowest threshold")
 
     def _add_models(self, ctx: Context, inputs: types.Object) -> None:
@@ -116,7 +119,8 @@ def _subsets(figures: Mapping[str, Any]) -> str:
 
 def thresholds_between(least: float | None, greatest: float | None) -> list[float]:
     """Return the thresholds of a range in steps of `STEP`, by default those of COCO."""
-    low, high = LEAST if least is None else least, GREATEST if greatest is None else greatest
+    low = check_number(LEAST if least is None else least, "least", STEP, 1)
+    high = check_number(GREATEST if greatest is None else greatest, "greatest", low, 1)
     return [float(threshold) for threshold in np.linspace(low, high, round((high - low) / STEP) + 1)]
 
 

@@ -25,6 +25,12 @@ NOBODY = "nobody"
 RATERS_IN_FIELD = "raters_in_field"
 """Name of the input for raters of one field; the App keeps the choice of the input for one field per rater."""
 
+OF_SIMILARITY = "threshold_of_"
+"""Beginning of the name of the threshold of a similarity."""
+
+INPUTS: dict[str, Any] = {"storage": str, RATERS_IN_FIELD: Sequence[str], OF_SIMILARITY: float}
+"""Inputs that are no arguments of a function, or beginnings of their names -> their types."""
+
 READ = {entry.name: entry for entry in kf.Selection.declared()}
 """Options that select the labels to read."""
 
@@ -356,7 +362,7 @@ def threshold_of(params: Mapping[str, Any], similarity: str | None) -> float | N
 
 
 def _threshold_field(similarity: str) -> str:
-    return f"threshold_of_{similarity}"
+    return f"{OF_SIMILARITY}{similarity}"
 
 
 def read_threshold(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import fiftyone.operators.types as types
 
@@ -30,6 +30,11 @@ class ImageLabelAnalysis(base.Analysis[base.RunOfKind]):
     """Base class of analyses that read image-level labels; a subclass defines the same as for `Analysis`."""
 
     DELEGATED_FROM = 100_000  # images
+    INPUTS: ClassVar = {
+        "own_group_": Sequence[str],
+        **{f"{team}_name": str for team, _ in TEAMS},
+        **{f"{team}_team": Sequence[str] for team, _ in TEAMS},
+    }
 
     def add_selection(self, ctx: Context, inputs: types.Object) -> bool:
         """Add raters, reference, labels, confidence and exclusive labels."""
@@ -57,7 +62,9 @@ class ImageLabelAnalysis(base.Analysis[base.RunOfKind]):
         return super().settings(params) | {"groups": read_groups(params), "teams": read_teams(params)}
 
     def execute(self, ctx: Context) -> dict[str, Any] | Iterator[Any]:
-        if chosen := _ticked(ctx):
+        with self.only_fitting(ctx):
+            chosen = _ticked(ctx)
+        if chosen:
             ctx.params["groups"] = chosen
         return super().execute(ctx)
 

@@ -39,6 +39,7 @@ class InjectNoise(base.Analysis[NoiseRun]):
     DESCRIPTION = "Create raters with known ground truth: they add, remove and change annotations of a reference"
     ICON, RESULT = "/assets/noise.svg", "Synthetic raters"
     HIDDEN: ClassVar = {"more": (*OF_MODEL, "detections")}
+    INPUTS: ClassVar = {"model_file": str, "magnitude": str | float}
     DELEGATED_FROM = 10_000  # images times raters: about a minute
 
     def amount_of_work(self, ctx: Context) -> float:

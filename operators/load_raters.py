@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import fiftyone as fo
 import fiftyone.operators as foo
@@ -39,6 +39,11 @@ class LoadRaters(base.Action):
     NAME, LABEL = "load_raters", "Load labels of several raters"
     DESCRIPTION = "Import annotations of several annotators (COCO and other files), one label field per rater"
     ICON, RESULT = "/assets/load.svg", "Loaded"
+    INPUTS: ClassVar = {
+        **{entry.name: entry.kind for entry in DECLARED.values()},
+        **dict.fromkeys(("labels", "images", "canvas", "dataset_name"), str),
+        "aliases": str | Mapping[str, Any],
+    }
 
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
         path = inputs.str(

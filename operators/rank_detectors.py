@@ -38,6 +38,8 @@ class RankDetectors(mask_forms.MaskAnalysis[DetectorRun]):
         "thin": {"default": True},
         "boundaries": {"default": BERKELEY},
     }
+    INPUTS: ClassVar = {"skew_low": float, "skew_high": float}
+    FILLED = ("detectors",)
 
     def amount_of_work(self, ctx: Context) -> float:
         matched = ctx.params.get("boundaries") or BERKELEY if ctx.params.get("berkeley") else 0

@@ -30,6 +30,7 @@ class RankSystems(image_label_forms.ImageLabelAnalysis[RankingRun]):
     DESCRIPTION = "Rank several classifiers, and show whether the best depends on the rater used as reference"
     ICON, RESULT = "/assets/labels.svg", "Ranking of classifiers"
     TYPED: ClassVar = {"tree": read_tree}
+    FILLED = ("systems",)
 
     def add_options(self, ctx: Context, inputs: types.Object) -> None:
         used = image_label_forms.fields_of_raters(ctx)

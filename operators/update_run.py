@@ -18,6 +18,7 @@ class UpdateRun(base.Action):
     LABEL = "Update: the same analysis with the current labels"
     DESCRIPTION = "Repeat the runs of an analysis with the same settings under another key, to compare the two"
     ICON, RESULT = "/assets/agreement.svg", "Updated"
+    KEY_NAME = "key"
 
     def add_inputs(self, ctx: Context, inputs: types.Object) -> None:
         found = [] if ctx.dataset is None else kf.list_analyses(ctx.dataset)
@@ -38,7 +39,7 @@ class UpdateRun(base.Action):
         params = ctx.params
 
         def work(progress: base.Progress) -> dict[str, Any]:
-            made = kf.update_analysis(ctx.dataset, params["key"], params.get("new_key"), progress=progress)
+            made = kf.update_analysis(ctx.dataset, params.get("key"), params.get("new_key"), progress=progress)
             return summary(made, ctx.dataset)
 
         return base.run(ctx, work, then=base.written(ctx))

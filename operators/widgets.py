@@ -71,7 +71,7 @@ def add_number(
     define = inputs.int if isinstance(low, int) else inputs.float
     prop = define(name, min=low, max=high, **options)
     value = ctx.params.get(name)
-    if value is not None and not (is_number(value) and value >= low and (high is None or value <= high)):
+    if value is not None and not (value >= low and (high is None or value <= high)):
         refuse(prop, f"A number of at least {low:g}" if high is None else f"A number from {low:g} to {high:g}")
     return prop
 
@@ -132,11 +132,6 @@ def numbers(text: str, name: str) -> list[float]:
         return [float(entry) for entry in text.replace(",", " ").split()]
     except ValueError:
         raise InputError(f"{name}: expected numbers, such as 0.5, 1, got {text!r}") from None
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a value is a number; a number field may contain other input."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def check(prop: types.Property, question: Callable[[], Any]) -> None:

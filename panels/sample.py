@@ -15,7 +15,7 @@ from kalos_core.text import plain
 from .data.disputes import Record, decidable_in, dispute_of, findings_of, found_text, queue_of
 from .parts.answers import View, answered, as_text, question
 from .parts.deciding import Deciding
-from .parts.events import PLUGIN, Context, recalled, recalled_queue, recalled_run, remember, remember_queue
+from .parts.events import PLUGIN, Context, recalled, recalled_queue, recalled_run, remember, remember_queue, sent
 
 MOST_UNITS = 100
 
@@ -55,9 +55,9 @@ class SamplePanel(Deciding, View):
     @question
     def beside(self, ctx: Context) -> Record:
         """Return the record of the sample, again or for another analysis."""
-        if ctx.params.get("analysis"):
-            remember(ctx, ctx.params["analysis"])
-        return beside(ctx, ctx.params["sample"])
+        if analysis := sent(ctx.params, "analysis", optional=True):
+            remember(ctx, analysis)
+        return beside(ctx, sent(ctx.params, "sample", optional=True))
 
     @question
     def compute(self, ctx: Context) -> None:
@@ -67,8 +67,8 @@ class SamplePanel(Deciding, View):
     @question
     def everything(self, ctx: Context) -> Record:
         """Return the record with all disputes, not only those with which the queue was opened."""
-        remember_queue(ctx, ctx.params["run"])
-        return beside(ctx, ctx.params["sample"])
+        remember_queue(ctx, sent(ctx.params, "run"))
+        return beside(ctx, sent(ctx.params, "sample"))
 
 
 def beside(ctx: Context, sample: str | None) -> Record:

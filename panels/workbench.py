@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,7 @@ import fiftyone.operators as foo
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import alpha_text, number_of, rater_colour
-from kalos_core.errors import Undefined
+from kalos_core.errors import Undefined, lookup
 from kalos_core.fiftyone.app import open_sample
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.fiftyone.runs.stored import count_changes, find_analysis
@@ -20,7 +20,7 @@ from .data.base import WHOLE, Asked, Led
 from .data.disputes import choices_in
 from .parts.answers import View, answered, as_text, question
 from .parts.deciding import Deciding
-from .parts.events import PLUGIN, Context, go_back, remember, show_view
+from .parts.events import PLUGIN, Context, go_back, remember, sent, show_view
 from .table import BY_NAME, GROUPS
 
 NOTHING: Mapping[str, Any] = {}
@@ -75,32 +75,48 @@ class WorkbenchPanel(Deciding, View):
     @question
     def frame(self, ctx: Context) -> dict[str, Any]:
         if ctx.params.get("remembers"):
-            remember(ctx, ctx.params["analysis"])
+            remember(ctx, sent(ctx.params, "analysis"))
         return frame_of(ctx, ctx.params)
 
     @question
     def section(self, ctx: Context) -> dict[str, Any]:
         asked = ctx.params
-        analysis = find_analysis(ctx.dataset, asked["analysis"])
-        return section_of(ctx, analysis, asked["name"], asked.get("filter") or WHOLE, asked.get("given") or {})
+        analysis = find_analysis(ctx.dataset, sent(asked, "analysis"))
+        return section_of(ctx, analysis, sent(asked, "name"), filter_in(asked), given_in(asked))
 
     @question
     def act(self, ctx: Context) -> dict[str, Any]:
         """Carry out a click, and return what the grid shows."""
         params = ctx.params
-        section = BY_NAME[params["section"]]
-        analysis = find_analysis(ctx.dataset, params["analysis"])
-        asked = Asked(ctx, analysis, section.FOLLOWS, params.get("filter") or WHOLE, params.get("given") or {})
-        return follow(asked, section.act(params["click"], asked))
+        section = lookup(BY_NAME, params.get("section"), "section")
+        analysis = find_analysis(ctx.dataset, sent(params, "analysis"))
+        asked = Asked(ctx, analysis, section.FOLLOWS, filter_in(params), given_in(params))
+        return follow(asked, section.act(sent(params, "click"), asked))
 
     @question
     def back(self, ctx: Context) -> None:
-        go_back(ctx, ctx.params["before"])
+        go_back(ctx, sent(ctx.params, "before", Sequence[Mapping[str, Any]]))
 
     @question
     def prompt(self, ctx: Context) -> None:
         """Open the form of an operator of this plugin, with the given params."""
-        ctx.prompt(f"{PLUGIN}/{ctx.params['operator']}", params=ctx.params.get("given"))
+        ctx.prompt(
+            f"{PLUGIN}/{sent(ctx.params, 'operator')}",
+            params=sent(ctx.params, "given", Mapping[str, Any], optional=True),
+        )
+
+
+def filter_in(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the filter of a request; empty where it has none."""
+    found = sent(params, "filter", Mapping[str, Any], optional=True) or {}
+    kinds = {part: bool if part == "follow" else str for part in WHOLE}
+    return {part: sent(found, part, kind, optional=True) for part, kind in kinds.items()}
+
+
+def given_in(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return further data of a request; empty where it has none."""
+    found: Mapping[str, Any] | None = sent(params, "given", Mapping[str, Any], optional=True)
+    return found or NOTHING
 
 
 def seen_view(ctx: Context) -> str:
@@ -124,7 +140,7 @@ def frame_of(ctx: Context, chosen: Mapping[str, Any]) -> dict[str, Any]:
     names = [section["name"] for section in sections]
     section = chosen["section"] if chosen.get("section") in names else next(iter(names), None)
     choices = choices_of(ctx, analysis) if analysis else {}
-    wanted = (chosen.get("filter") or WHOLE).items()
+    wanted = filter_in(chosen).items()
     kept = {part: None if part in choices and name not in choices[part] else name for part, name in wanted}
     raters = {name: rater_colour(number) for number, name in enumerate(choices.get("rater", ()))}
     return {
@@ -143,7 +159,7 @@ def frame_of(ctx: Context, chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 def _shown(ctx: Context, found: list[Analysis], chosen: Mapping[str, Any]) -> Analysis | None:
     """Return the chosen analysis, else the newest, which is remembered if it is new."""
-    known, newest = chosen.get("known") or [], next(iter(found), None)
+    known, newest = sent(chosen, "known", Sequence[str], optional=True) or [], next(iter(found), None)
     analysis = next((entry for entry in found if entry.key == chosen.get("analysis")), None)
     if newest is None or (analysis and (not known or newest.key in known)):
         return analysis
@@ -203,7 +219,7 @@ def section_of(
     ctx: Context, analysis: Analysis, name: str, chosen: Mapping[str, Any], given: Mapping[str, Any] = NOTHING
 ) -> dict[str, Any]:
     """Return the answer for one section: its `record`, or the `invitation` to make its run."""
-    section = BY_NAME[name]
+    section = lookup(BY_NAME, name, "section")
     asked = Asked(ctx, analysis, section.FOLLOWS, chosen, given)
     kind = section.run_kind(asked)
     run = analysis.run(kind)

@@ -8,12 +8,14 @@ from typing import Any, ClassVar, TypeVar
 import fiftyone.operators as foo
 
 import kalos_core.fiftyone as kf
+from kalos_core import InputError
+from kalos_core.errors import lookup, repr_of
 from kalos_core.fiftyone.dataset.raters import OBJECTS
 from kalos_core.fiftyone.internals import stages_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.text import plain
 
-from ..parts.events import PLUGIN, Context
+from ..parts.events import PLUGIN, Context, sent
 
 WHOLE: dict[str, Any] = {"category": None, "rater": None, "tag": None, "follow": False}
 """Empty filter, as the view sends it; `follow`: only the images of the view in the grid."""
@@ -49,7 +51,18 @@ class Asked:
 
     def run(self, kind: str) -> AnyRun:
         """Return the run of a kind, which the analysis has."""
-        return self.analysis.runs[kind]
+        return lookup(self.analysis.runs, kind, "kind of run of this analysis")
+
+    def value(self, name: str, kind: Any = str, *, optional: bool = False) -> Any:
+        """Return an entry of `given`; raise an error if it has another type, or is missing and not `optional`."""
+        return sent(self.given, name, kind, optional=optional)
+
+    def pair(self, name: str) -> tuple[str, str]:
+        """Return an entry of `given` that has two names."""
+        found = self.value(name, Sequence[str])
+        if isinstance(found, str) or len(found) != 2:
+            raise InputError(f"{name}: expected two names, got {repr_of(found)}")
+        return found[0], found[1]
 
     def details(self, kind: str) -> Any:
         """Return the run of a kind with its details."""
@@ -104,7 +117,7 @@ def click(answer: Click[Own]) -> Click[Own]:
 @click
 def open_sample(_section: "DataSection", asked: Asked) -> Led:
     """Open the clicked sample."""
-    return Led(sample=asked.given["sample"])
+    return Led(sample=asked.value("sample"))
 
 
 @click
@@ -134,9 +147,9 @@ def show(view_of: Callable[..., Any], text: str, kind: str = "", **clicked: str)
 
     @click
     def answer(section: "DataSection", asked: Asked) -> Led:
-        given = {argument: asked.given[name] for argument, name in clicked.items()}
+        given = {argument: asked.value(name) for argument, name in clicked.items()}
         view = asked.view(view_of, kind or section.KIND, **given)
-        return Led(view, text.format(**{name: plain(asked.given[name]) for name in clicked.values()}))
+        return Led(view, text.format(**{name: plain(asked.value(name)) for name in clicked.values()}))
 
     return answer
 
@@ -187,10 +200,8 @@ class DataSection:
 
     def act(self, name: str, asked: Asked) -> Led:
         """Return the target of a click."""
-        method = getattr(type(self), name, None)
-        if not getattr(method, "is_click", False):
-            raise ValueError(f"{self.NAME} has no click {name!r}")
-        led: Led = getattr(self, name)(asked)
+        clicks = {entry for entry in dir(type(self)) if getattr(getattr(type(self), entry), "is_click", False)}
+        led: Led = getattr(self, lookup(dict.fromkeys(clicks, name), name, "click"))(asked)
         return led
 
 

@@ -26,7 +26,7 @@ def intervals(asked: Asked) -> Row:
         "head": _head(asked, found),
         "parts": [_part(part) for part in found.parts[: 1 + MOST_TAGS]],
         "models": found.placed,
-        "typed": asked.given.get("models") or "",
+        "typed": asked.value("models", optional=True) or "",
     }
 
 
@@ -71,7 +71,7 @@ class CeilingSection(PagedSection):
     @click
     def images(self, asked: Asked) -> Led:
         """Show the images of a tag, or all images of the run."""
-        key, tag = asked.run("convergence").key, asked.given.get("tag")
+        key, tag = asked.run("convergence").key, asked.value("tag", optional=True)
         if tag is None:
             return Led(kf.load_run_view(asked.dataset, key), "images of this analysis")
         return Led(view_of_tag(asked.dataset, key, tag), f"images with the tag {plain(tag)}")
@@ -86,7 +86,7 @@ def _limits(asked: Asked) -> dict[str, float]:
 
 def _found(asked: Asked) -> ConvergenceStudy:
     """Compute the ceiling from the replicates of the run, for the selected thresholds and the typed models."""
-    key, typed = asked.run("convergence").key, asked.given.get("models") or ""
+    key, typed = asked.run("convergence").key, asked.value("models", optional=True) or ""
     return kf.convergence_metrics(asked.dataset, key, **_limits(asked), models=typed)
 
 

@@ -57,7 +57,7 @@ class ClassesSection(DataSection):
 
     @click
     def confusion(self, asked: Asked) -> Led:
-        first, second = asked.given["classes"]
+        first, second = asked.pair("classes")
         view = asked.view(view_of_confusion, "variations", first, second)
         return Led(view, f"images where raters confused {plain(first)} and {plain(second)}")
 

@@ -3,9 +3,11 @@
 `view/src/sections/decide.tsx` declares the types of the records.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import kalos_core.fiftyone as kf
+from kalos_core.errors import lookup
 from kalos_core.fiftyone.deciding.queue import view_of_queue, view_of_units
 from kalos_core.fiftyone.runs.analyses import Analysis
 from kalos_core.text import plain
@@ -78,8 +80,8 @@ class Decidable(DataSection):
     @click
     def units(self, asked: Asked) -> Led:
         """Show the images of some units."""
-        view = view_of_units(asked.dataset, asked.given["run"], asked.given["labels"])
-        return Led(view, asked.given["text"])
+        view = view_of_units(asked.dataset, asked.value("run"), asked.value("labels", Sequence[str]))
+        return Led(view, asked.value("text"))
 
 
 class DecideSection(Decidable):
@@ -99,9 +101,9 @@ class DecideSection(Decidable):
     @click
     def show(self, asked: Asked) -> Led:
         """Show the images of the queue in the grid, with only the labels of these units."""
-        filter, state = asked.filter, asked.given["state"]
-        view = view_of_queue(asked.dataset, asked.given["run"], filter.category, filter.rater, state)
-        return Led(view, STATES[state])
+        filter, state = asked.filter, asked.value("state")
+        view = view_of_queue(asked.dataset, asked.value("run"), filter.category, filter.rater, state)
+        return Led(view, lookup(STATES, state, "state"))
 
 
 class TrainingSection(Decidable):
@@ -134,7 +136,9 @@ class GuidelineSection(Decidable):
 
     @click
     def open(self, asked: Asked) -> Led:
-        found = view_of_units(asked.dataset, asked.given["run"], asked.given["labels"]).limit(1).values("id")
+        found = (
+            view_of_units(asked.dataset, asked.value("run"), asked.value("labels", Sequence[str])).limit(1).values("id")
+        )
         if not found:
             return Led(said="The labels of this question were deleted.")
         return Led(sample=found[0])
@@ -152,7 +156,7 @@ class ResultsSection(Decidable):
 
     @click
     def make(self, asked: Asked) -> Led:
-        return Led(operator=asked.given["operator"], given={"key": asked.given["run"]})
+        return Led(operator=asked.value("operator"), given={"key": asked.value("run")})
 
 
 def _trained(asked: Asked, run: str) -> list[Record]:

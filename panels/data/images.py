@@ -44,7 +44,7 @@ class ImagesSection(DataSection):
 
     @click
     def alpha(self, asked: Asked) -> Led:
-        low, high = asked.given["low"], asked.given["high"]
+        low, high = asked.value("low", float), asked.value("high", float)
         view = asked.view(view_of_alpha, "agreement", low, high, **asked.part)
         return Led(view, f"images with α from {low:.1f} to {high:.1f}")
 

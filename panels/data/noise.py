@@ -7,6 +7,7 @@ from typing import ClassVar
 import kalos_core.fiftyone as kf
 from kalos_core import NoiseModel
 from kalos_core.display import EVENT_LABELS, OUTCOME_LABELS, STAGE_LABELS
+from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.noise.views import CHANGES, noisy_images, view_of_changes, view_of_event
 from kalos_core.figures.events import stage_rows
 from kalos_core.figures.experiments import loss_rows
@@ -108,14 +109,14 @@ class NoiseSection(PagedSection):
 
     @click
     def event(self, asked: Asked) -> Led:
-        kind, outcome = asked.given["kind"], asked.given["outcome"]
-        view = asked.view(view_of_event, "noise", kind, outcome)
-        return Led(view, f"images with annotations {EVENT_LABELS[kind]}: {OUTCOME_LABELS[outcome]}")
+        kind, outcome = asked.value("kind"), asked.value("outcome")
+        text = f"{lookup(EVENT_LABELS, kind, 'kind')}: {lookup(OUTCOME_LABELS, outcome, 'outcome')}"
+        return Led(asked.view(view_of_event, "noise", kind, outcome), f"images with annotations {text}")
 
     @click
     def stage(self, asked: Asked) -> Led:
-        name = asked.given["name"]
-        view = asked.view(view_of_event, "noise", STAGE_EVENTS[name])
+        name = asked.value("name")
+        view = asked.view(view_of_event, "noise", lookup(STAGE_EVENTS, name, "name"))
         return Led(view, f"images with events of the stage {STAGE_LABELS[name]}")
 
     rater = show(partial(view_of_event, event=CHANGES), "images with changes by {field}", rater="field")
@@ -127,5 +128,5 @@ class NoiseSection(PagedSection):
         By default, the App hides synthetic labels, so that nobody mistakes them for labels of people.
         """
         led, run = super().act(name, asked), asked.run("noise")
-        own = [asked.given["field"]] if "field" in asked.given else run.metrics["fields"]
+        own = [asked.value("field")] if "field" in asked.given else run.metrics["fields"]
         return led if led.view is None else replace(led, fields=(*own, *run.settings["reference_fields"]))

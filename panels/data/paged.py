@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+from kalos_core import InputError
+
 from .base import Asked, DataSection
 from .rows import Row
 
@@ -30,6 +32,8 @@ class PagedSection(DataSection):
     def page(self, asked: Asked) -> str:
         """Return the requested page, or initially the first that has a run."""
         there = self.pages(asked)
+        if not there:
+            raise InputError(f"section: expected one with data, got {self.NAME!r}")
         chosen: str | None = asked.given.get("page")
         if chosen in there:
             return chosen

@@ -63,20 +63,20 @@ class RatersSection(DataSection):
 
     @click
     def rater(self, asked: Asked) -> Led:
-        name = asked.given["rater"]
+        name = asked.value("rater")
         view = asked.view(view_worst_first, "agreement", **{**asked.part, "rater": name})
         return Led(view, f"images, lowest agreement of {plain(name)} first")
 
     @click
     def pair(self, asked: Asked) -> Led:
-        first, second = asked.given["raters"]
+        first, second = asked.pair("raters")
         view = asked.view(view_of_pair, "agreement", first, second)
         return Led(view, f"images of {plain(first)} and {plain(second)}, lowest agreement first")
 
     @click
     def person(self, asked: Asked) -> Led:
         """Show the images of the two sessions of a person with the lowest agreement."""
-        name, found = asked.given["name"], narrowed_metrics(asked.dataset, asked.run("agreement").key)
+        name, found = asked.value("name"), narrowed_metrics(asked.dataset, asked.run("agreement").key)
         own, together = np.flatnonzero(found.annotations.person == name), found.collaboration
         least = None if isinstance(together, Undefined) else together.least_pair(own)
         if least is None:
@@ -86,7 +86,7 @@ class RatersSection(DataSection):
     @click
     def sheet(self, asked: Asked) -> Led:
         """Download the feedback sheet of a rater."""
-        rater = asked.given["rater"]
+        rater = asked.value("rater")
         page = kf.feedback(asked.dataset, asked.analysis.key, rater, asked.filter)
         name = "feedback-" + re.sub(r"[^\w.-]+", "-", rater) + ".html"
         download(asked.ctx, name, "text/html", page.encode())

@@ -7,6 +7,7 @@ import numpy as np
 
 import kalos_core.fiftyone as kf
 from kalos_core.diagnostics import Differences
+from kalos_core.errors import lookup
 from kalos_core.fiftyone.analyses.comparing import view_of_change
 from kalos_core.fiftyone.runs.analyses import AnyRun
 from kalos_core.fiftyone.runs.stored import count_changes
@@ -58,12 +59,12 @@ class RunsSection(PagedSection):
     @click
     def do(self, asked: Asked) -> Led:
         """Open the form of an action on a run."""
-        operator, key = asked.given["operator"], asked.given["key"]
-        return Led(operator=operator, given={ACTIONS[operator]: key})
+        operator, key = asked.value("operator"), asked.value("key")
+        return Led(operator=operator, given={lookup(ACTIONS, operator, "operator"): key})
 
     @click
     def change(self, asked: Asked) -> Led:
-        which, against = asked.given["which"], asked.given["against"]
+        which, against = asked.value("which"), asked.value("against")
         view = view_of_change(asked.dataset, against, asked.analysis.key, which)
         return Led(view, f"{which} images, largest change first")
 

@@ -105,7 +105,7 @@ class ThresholdSection(PagedSection):
     @click
     def use(self, asked: Asked) -> Led:
         """Make the threshold the default of later forms."""
-        similarity = asked.given["similarity"]
+        similarity = asked.value("similarity")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KalosWarning)  # it was said
             run = kf.choose_threshold(asked.dataset, asked.run("calibration").key, similarity)
@@ -114,7 +114,7 @@ class ThresholdSection(PagedSection):
 
     @click
     def alpha(self, asked: Asked) -> Led:
-        threshold = asked.given["threshold"]
+        threshold = asked.value("threshold", float)
         view = asked.view(view_of_threshold, "agreement", threshold)
         return Led(view, f"images, lowest alpha at threshold {alpha_text(threshold)} first")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import kalos_core.fiftyone as kf
 from kalos_core.display import VARIATION_LABELS
+from kalos_core.errors import lookup
 from kalos_core.fiftyone.kinds.variations import views
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
 from kalos_core.fiftyone.runs.analyses import AnyRun
@@ -55,17 +56,19 @@ def ranked_differences(counts: Mapping[str, int]) -> list[Row]:
 @click
 def show_difference(_section: DataSection, asked: Asked) -> Led:
     """Show the findings of a kind of differences, or of a type."""
-    name = asked.given["name"]
+    name = asked.value("name")
+    text = lookup({**TITLES, **VARIATION_LABELS}, name, "name")
     view = asked.view(views.view_of_findings, "variations", DIFFERENCES.get(name, (name,)), **asked.part)
-    return Led(view, f"images with findings: {VARIATION_LABELS.get(name) or TITLES[name]}")
+    return Led(view, f"images with findings: {text}")
 
 
 @click
 def show_rate(_section: DataSection, asked: Asked) -> Led:
     """Show the labels behind the rate `kind` of a `rater`."""
-    rater, kind = asked.given["rater"], asked.given["kind"]
+    rater, kind = asked.value("rater"), asked.value("kind")
+    text = lookup(RATE_TEXTS, kind, "kind").format(plain(rater))
     view = asked.view(views.view_of_findings, "variations", [kind], **{**asked.part, "rater": rater})
-    return Led(view, f"images with {RATE_TEXTS[kind].format(plain(rater))}")
+    return Led(view, f"images with {text}")
 
 
 class DifferencesSection(DataSection):
@@ -106,15 +109,15 @@ class DifferencesSection(DataSection):
 
     @click
     def apart(self, asked: Asked) -> Led:
-        low, high = asked.given["low"], asked.given["high"]
+        low, high = asked.value("low", float), asked.value("high", float)
         view = asked.view(views.view_of_boundary, "variations", low, high)
         return Led(view, f"images with correct labels whose outlines are {low:.3g} to {high:.3g} apart")
 
     @click
     def whole(self, asked: Asked) -> Led:
         """Show only a whole and its parts, in their image."""
-        view = asked.view(views.view_of_merged, "variations", asked.given["finding"])
-        return Led(view, "images with a whole and its parts", sample=asked.given["sample"])
+        view = asked.view(views.view_of_merged, "variations", asked.value("finding", int))
+        return Led(view, "images with a whole and its parts", sample=asked.value("sample"))
 
 
 def _title(part: NarrowedVariations) -> str:

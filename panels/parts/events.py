@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 
 import fiftyone as fo
 
+from kalos_core import InputError
+from kalos_core.arguments import check_sent
 from kalos_core.fiftyone.app import set_view
 from kalos_core.fiftyone.internals import root_of, stages_of, view_of
 
@@ -13,6 +15,24 @@ PLUGIN = "@kalos/variation"
 
 Context: TypeAlias = Any
 """FiftyOne's `ExecutionContext`; FiftyOne ships no types."""
+
+# ---- requests of the view ----
+
+
+def sent(params: Mapping[str, Any], name: str, kind: Any = str, *, optional: bool = False) -> Any:
+    """Return an entry of a request; raise an error if it has another type, or is missing and not `optional`."""
+    value = params.get(name)
+    if value is None and not optional:
+        raise InputError(f"{name}: expected a value, got none")
+    check_sent(name, kind, value)
+    return value
+
+
+def sent_part(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of the disputes in a request: a class and a rater."""
+    part = sent(params, "part", Mapping[str, Any])
+    return {name: sent(part, name, optional=True) for name in ("category", "rater")}
+
 
 # ---- state that panels share ----
 

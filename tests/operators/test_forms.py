@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import fiftyone as fo
@@ -51,8 +52,14 @@ LIMITS: Wrong = [
     ({"similarity": "polygon_iou"}, "Not every label can be compared by polygon_iou"),
     ({"threshold": 1.5}, SHARE),
     ({"threshold": -0.1}, SHARE),
+    ({"threshold": True}, "threshold: expected a number, got True"),
+    ({"raters": math.inf}, "raters: expected several names, got inf"),
+    ({"raters": [["ann"]]}, "raters: expected Sequence[str], got [['ann']]"),
+    ({"more": True, "classes": 5}, "classes: expected several names, got 5"),
+    ({"similarity": {}}, "or a function, got dict"),
+    ({"run_key": "a" * 201}, "expected at most 200 characters, got 201: 'aaaaa"),
     ({"more": True, "min_area": -1}, "A number of at least 0"),
-    ({"more": True, "min_confidence": "high"}, "A number of at least 0"),
+    ({"more": True, "min_confidence": "high"}, "min_confidence: expected a number, got 'high'"),
     ({"storage": BY_ATTRIBUTE, "field": "ann", "rater_attribute": "rater"}, "No label of 'ann' has an attribute"),
     ({"storage": BY_ATTRIBUTE, "rater_attribute": "$x"}, "has an attribute '$x'"),
 ]
@@ -75,7 +82,7 @@ WRONG: dict[tuple[str, str], Wrong] = {
         ({"least": 0.8, "greatest": 0.6}, "A number of at least 0.8, the lowest threshold"),
         ({"least": 0}, "A number from 0.05 to 1"),
         ({"fraction": 1}, "expected a number above 0 and below 1, got 1"),
-        ({"fraction": "x"}, SHARE),
+        ({"fraction": "x"}, "fraction: expected a number, got 'x'"),
         ({"predictions": "ann"}, "'ann' is not a field of predictions"),
     ],
     ("inject_noise", "lively"): [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,24 @@ from typing import Any
 import fiftyone as fo
 import fiftyone.operators as foo
 import pytest
-from fiftyone.operators.executor import ExecutionContext, ExecutionError
+from fiftyone.operators.executor import ExecutionContext, ExecutionError, Executor
 from PIL import Image
 
 import kalos_core.fiftyone as kf
-from kalos_core import KalosWarning
+from kalos_core import InputError, KalosWarning
 from tests.fiftyone_bridge.scenes import ALPHAS, MEAN, WITHOUT_EMPTY, documents
 from tests.operators.calls import coco, delegate, last_line, run, summaries
 from tests.plugin import SPACES, post, stream, uri
 
 FIRST: dict[str, Any] = {"raters": ["ann", "bob"], "similarity": "box_iou", "threshold": 0.5, "run_key": "first"}
 """Required inputs, which calls from Python must pass."""
+
+
+@pytest.fixture
+def analysed(fields: fo.Dataset) -> fo.Dataset:
+    """Return the scenes with an agreement."""
+    kf.compute_agreement(fields, "run", raters=("ann", "bob"), bootstrap=0)
+    return fields
 
 
 # ---- from Python ----
@@ -118,6 +126,46 @@ def test_an_unknown_argument_is_refused(fields: fo.Dataset, file: Path) -> None:
             run(name, fields, **params)
         assert f"{name}: expected arguments among" in last_line(error)
     assert sorted(fields.list_runs()) == ["agreement", "run"]
+
+
+@pytest.mark.parametrize("request_params", [{}, {"spaces": SPACES}], ids=["python", "app"])
+def test_a_value_of_another_type_and_a_missing_argument_are_refused(
+    analysed: fo.Dataset, request_params: dict[str, Any]
+) -> None:
+    """The names that a call gives are checked before a form or a function reads them."""
+    wrong: list[tuple[str, dict[str, Any], str]] = [
+        ("compute_agreement", {"raters": math.inf}, "raters: expected several names, got inf"),
+        ("compute_agreement", {"raters": 5}, "raters: expected several names, got 5"),
+        ("compute_agreement", {"run_key": ["a"]}, "run_key: expected a text, got ['a']"),
+        ("compute_agreement", {"threshold_of_box_iou": {}}, "threshold_of_box_iou: expected a number, got {}"),
+        ("analyse", {"key": False}, "key: expected a text, got False"),
+        ("analyse", {"attributes": 5}, "attributes: expected several names, got 5"),
+        ("calibrate_threshold", {"similarities": 5}, "or several entries, got int"),
+        ("estimate_convergence", {"least": "low"}, "least: expected a number, got 'low'"),
+        ("estimate_convergence", {"least": math.nan}, "least: expected a number from 0.05 to 1, got nan"),
+        ("estimate_convergence", {"greatest": 0.1}, "greatest: expected a number from 0.5 to 1, got 0.1"),
+        ("inject_noise", {"raters": {}}, "raters: expected a whole number or several names, got {}"),
+        ("compute_label_agreement", {"own_group_0": 5}, "own_group_0: expected several names, got 5"),
+        ("compute_label_agreement", {"first_name": ["a"]}, "first_name: expected a text, got ['a']"),
+        ("load_raters", {"labels": 0}, "labels: expected a text, got 0"),
+        ("load_raters", {}, "load_raters: expected an argument labels, got none"),
+        ("describe_run", {"run_key": "run", "note": "\ud800"}, "note: expected a text of at most"),
+        ("decide", {"labels": None, "decision": "none"}, "decide: expected an argument labels, got none"),
+        ("hand_over", {}, "hand_over: expected an argument anno_key, got none"),
+        ("rename_run", {"run_key": "run", "new_key": None}, "rename_run: expected an argument new_key, got none"),
+        ("update_run", {}, "expected a name, got None"),
+    ]
+    for name, params, message in wrong:
+        asked = {"dataset_name": analysed.name, "view": [], "params": params, **request_params}
+        found: Any = None
+        try:
+            context = ExecutionContext(asked, Executor(), operator_uri=uri(name))
+            found = foo.get_operator(uri(name)).execute(context)
+            found = found["text"] if isinstance(found, dict) else [part.body.params for part in found]
+        except InputError as error:
+            found = error
+        assert message in str(found), (name, params)
+    assert kf.list_runs(analysed) == ["run"]
 
 
 # ---- delegated ----

@@ -245,3 +245,51 @@ def test_runs_are_listed_by_analysis_and_what_to_do_with_them_is_offered(own_tri
     sample.save()
     panel.send("reload")
     assert [row["changed"] for row in panel.record["shown"]["runs"]] == [1, 1, 1]
+
+
+def test_a_request_with_another_type_or_without_an_entry_is_refused(
+    analysed: fo.Dataset, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The problem names the entry, what was expected and the actual value; an exception of Python would be logged."""
+    part, sample = {"category": None, "rater": None}, analysed.first().id
+    queue = {"run": "agreement", "variations": None, "part": part}
+    made = {**queue, "sample": sample, "labels": [], "decision": "none", "note": "", "who": ""}
+    at = {"analysis": "agreement", "section": "Overview"}
+    wrong: list[tuple[str, dict[str, Any], str]] = [
+        ("queue", {**queue, "part": 5}, "part: expected a mapping, got 5"),
+        ("queue", {**queue, "run": None}, "run: expected a value, got none"),
+        ("disputes", {**queue, "part": {"category": ["cat"]}}, "category: expected a text, got ['cat']"),
+        ("decide", {**made, "note": 5}, "note: expected a text, got 5"),
+        ("decide", {**made, "when": "noon"}, "when: expected a time in ISO format, got 'noon'"),
+        ("select", {"sample": sample, "labels": [["a"]]}, "labels: expected pairs of an id and its field, got [['a']]"),
+        ("frame", {"filter": 5}, "filter: expected a mapping, got 5"),
+        ("frame", {"known": 5}, "known: expected several names, got 5"),
+        ("section", {"analysis": "agreement", "name": "Odd"}, "section: expected one of "),
+        ("act", {**at, "click": "odd"}, "click: expected one of "),
+        ("act", {**at, "click": "open"}, "sample: expected a value, got none"),
+        ("act", {**at, "click": "open", "given": 5}, "given: expected a mapping, got 5"),
+        ("act", {**at, "click": "difference", "given": {"name": "odd"}}, "name: expected one of "),
+        (
+            "act",
+            {**at, "section": "Images", "click": "alpha", "given": {"low": "0"}},
+            "low: expected a number, got '0'",
+        ),
+        (
+            "act",
+            {**at, "section": "Classes", "click": "confusion", "given": {"classes": ["cat"]}},
+            "classes: expected two names, got ['cat']",
+        ),
+        (
+            "act",
+            {**at, "section": "Guideline", "click": "open", "given": {"run": "agreement", "labels": ["odd"]}},
+            "labels: expected ids of labels, got 'odd'",
+        ),
+        ("section", {"analysis": "agreement", "name": "Ranking"}, "section: expected one with data, got 'Ranking'"),
+        ("back", {"before": 5}, "before: expected several mappings, got 5"),
+        ("prompt", {}, "operator: expected a value, got none"),
+    ]
+    panel = Workbench(analysed)
+    for question, params, problem in wrong:
+        panel.ask(question, **params)
+        assert problem in (panel.state["problem"] or ""), (question, params)
+    assert caplog.records == []

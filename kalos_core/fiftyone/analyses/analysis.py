@@ -17,7 +17,7 @@ from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.fiftyone.runs.arranging import tick_instead
 from kalos_core.fiftyone.runs.explaining import explained
-from kalos_core.fiftyone.runs.keys import check_run_key, free_run_key
+from kalos_core.fiftyone.runs.keys import LONGEST_KEY, ROOM, check_run_key, free_run_key
 from kalos_core.fiftyone.runs.life import listing_own, writing_together
 from kalos_core.fiftyone.runs.progress import Progress, Report, RunArguments
 from kalos_core.fiftyone.runs.stored import describe_run, find_analysis, load_details
@@ -276,7 +276,8 @@ def next_analysis_key(samples: Any, key: str) -> str:
     >>> dataset.delete()
     """
     base = key.rstrip("0123456789")
-    for number in count(int(key[len(base) :] or 1) + 1):
+    first, base = int(key[len(base) :] or 1) + 1, base[: LONGEST_KEY - ROOM]
+    for number in count(first):
         with suppress(InputError):
             check_analysis_key(samples, f"{base}{number}")
             break

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bson import ObjectId
 from fiftyone import ViewField as F
 
 from kalos_core.decisions import Decision
-from kalos_core.errors import InputError, check_whole, listed, lookup
+from kalos_core.errors import InputError, check_whole, listed, lookup, repr_of
 from kalos_core.fiftyone.dataset.database import collection, stored_sample
 from kalos_core.fiftyone.deciding.decide import decision_of, is_split, latest
 from kalos_core.fiftyone.deciding.kinds import DecidableRun, deciding_of, load_decidable
@@ -302,6 +303,9 @@ def view_of_units(samples: Any, key: str, labels: Sequence[str]) -> Any:
     view = run.view
     chosen = list(labels)[:MOST_LABELS]
     fields = list(deciding_of(view, run).paths)
+    unknown = [label for label in chosen if fields and not ObjectId.is_valid(label)]
+    if unknown:
+        raise InputError(f"labels: expected ids of labels, got {listed(map(repr_of, unknown))}")
     decided = {f"{run.names.decisions}.labels": {"$in": chosen}}
     view = view.mongo([{"$match": decided}])
     return view.select_labels(ids=chosen, fields=fields) if fields else view

@@ -10,11 +10,17 @@ from typing import Any
 
 import fiftyone as fo
 
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.fiftyone.dataset.database import FieldArguments, collection
 from kalos_core.fiftyone.dataset.document import own_runs, refresh, stored_document
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, derive_field_names, label_fields
 from kalos_core.fiftyone.internals import LISTS, attributes_of, root_of
+
+LONGEST_KEY = 200
+"""Maximum number of characters of a run key, from which the names of about 60 fields are derived."""
+
+ROOM = 50
+"""Number of characters at the end of a key that are left for a number, and for the names of the runs of an analysis."""
 
 NUMBER: FieldArguments = {"ftype": fo.FloatField}
 WHOLE: FieldArguments = {"ftype": fo.IntField}
@@ -160,7 +166,7 @@ def free_run_key(samples: Any, base: str, check: Callable[[Any, str], None] | No
             return key
         except InputError:
             number += 1
-            key = f"{base}{number}"
+            key = f"{base[: LONGEST_KEY - ROOM]}{number}"
 
 
 def check_run_key(samples: Any, run_key: object) -> None:
@@ -192,8 +198,11 @@ def _check_spelling(run_key: object) -> str:
     name = run_key if isinstance(run_key, str) else ""
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         raise InputError(
-            f"run key: expected a name of letters, digits and underscores that starts with a letter, got {run_key!r}"
+            "run key: expected a name of letters, digits and underscores that starts with a letter, "
+            f"got {repr_of(run_key)}"
         )
+    if len(name) > LONGEST_KEY:
+        raise InputError(f"run key: expected at most {LONGEST_KEY} characters, got {len(name):,}: {repr_of(name)}")
     if "__" in f"{name}_":  # FiftyOne's database layer splits names there
         raise InputError(f"run key: expected no underscore at the end and no two in a row, got {run_key!r}")
     return name
