@@ -210,12 +210,13 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
         known = server()
         try:
             marked = _marked(dataset, run_keys, writer)
+            shared = _named_by_others(marked)
             for run in marked:
-                if run.config.folder is not None:
+                if run.config.folder is not None and run.config.folder not in shared:
                     _delete_folder(dataset, Path(run.config.folder))
                 by_name = RunNames(run.key).of_samples if run.unreadable else []
                 delete_fields(dataset, written_fields(dataset, run.key, [*run.config.fields, *by_name]))
-                if run.config.arrays is not None:
+                if run.config.arrays is not None and run.config.arrays not in shared:
                     delete_arrays(id_of(dataset), run.config.arrays)
                 check_server(known)
                 unlist(dataset, run)
@@ -224,6 +225,18 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
         except BaseException:
             forget_deleted(dataset, ())
             raise
+
+
+def _named_by_others(runs: Sequence[StoredRun]) -> set[str]:
+    """Return the arrays and folders of some runs that other runs name, too, as those of a clone of the data set do.
+
+    The last of them is deleted later, as one that belongs to no run.
+    """
+    files = {name: [getattr(run.config, name) for run in runs] for name in ("arrays", "folder")}
+    wanted = [{f"config.{name}": {"$in": [of for of in given if of is not None]}} for name, given in files.items()]
+    others = {"_id": {"$nin": [run.id for run in runs]}, "$or": wanted}
+    found = database().runs.find(others, {f"config.{name}": True for name in files})
+    return {str(record_of(document).get(name)) for document in found for name in files}
 
 
 def _marked(dataset: Any, run_keys: Sequence[str], writer: Writer) -> list[StoredRun]:
@@ -324,13 +337,17 @@ def sweep(dataset: Any) -> None:
 
 
 def _drop_files_of_no_run(dataset: Any) -> None:
-    """Remove files of a data set that belong to no run; none if a run is unreadable, as they may be its files."""
+    """Remove files of a data set that belong to no run; none if a run is unreadable, as they may be its files.
+
+    Runs of a clone of the data set name the same files.
+    """
     home = folder_of(dataset)
     folders = [folder for folder in home.iterdir() if folder.is_dir()] if home.exists() else []
     runs = own_runs(dataset, anew=True).values()  # list runs after folders: a run is listed before its folder is made
     if any(run.unreadable for run in runs):
         return
-    named = {run.config.folder for run in runs}
+    wanted = {"config.folder": {"$in": list(map(str, folders))}}
+    named = set(database().runs.distinct("config.folder", wanted)) if folders else set()
     for folder in folders:
         if str(folder) not in named:
             _delete_folder(dataset, folder)
@@ -365,9 +382,12 @@ def forget_deleted(dataset: Any, folders: Sequence[Path]) -> None:
 
 
 def _delete_folder(dataset: Any, folder: Path) -> None:
-    """Delete the files of a run, unless they belong to the data set that this one was cloned from."""
+    """Delete the files of a run: only a folder named by an id in the folder of this data set, and no link.
+
+    A run of a clone may name a folder of the original data set, and a damaged record any folder.
+    """
     home = folder_of(dataset)
-    if folder.parent != home:
+    if folder.parent != home or not ObjectId.is_valid(folder.name) or folder.is_symlink():
         return
     if folder.exists():
         shutil.rmtree(folder)

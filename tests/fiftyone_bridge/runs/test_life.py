@@ -474,6 +474,43 @@ class TestChangedMeanwhile:
         agree(other, "more")
         assert files_of(identity) == NOTHING
 
+    def test_a_copy_keeps_the_files_of_a_deleted_run(self, make):
+        dataset = make(small, persistent=True)
+        kf.compute_pixel_agreement(dataset, "run", raters=RATERS)
+        copy, masks = dataset.clone(), [Path(path) for path in dataset.values("run_rater_count.map_path") if path]
+        kf.delete_run(dataset, "run")
+        agreed = kf.compute_pixel_agreement(dataset, "other", raters=RATERS)  # cleans up
+        assert kf.load_run(copy, "run").result.mean_f1 == agreed.result.mean_f1
+        assert all(path.exists() for path in masks)
+        kf.delete_run(copy, "run")
+        kf.delete_run(dataset, "other")
+        upkeep.sweep(dataset)
+        assert not any(path.exists() for path in masks)
+        assert stored_files(dataset) == 0
+
+    def test_files_of_operators_stay(self, make):
+        dataset = make()
+        report = upkeep.folder_of(dataset) / "files" / "report.html"
+        report.parent.mkdir(parents=True)
+        report.touch()
+        agree(dataset)
+        upkeep.sweep(dataset)
+        assert report.exists()
+
+    @pytest.mark.parametrize("folder", ["..", ".", "files", "link"])
+    def test_a_damaged_record_deletes_no_other_folder(self, make, tmp_path, folder):
+        dataset, own = make(), tmp_path / "own.txt"
+        agree(dataset)
+        home = upkeep.folder_of(dataset)
+        (home / "files").mkdir(parents=True)
+        own.touch()
+        (home / "link").symlink_to(tmp_path)
+        entry = {"$set": {"config.folder": f"{home}/{folder}"}}
+        get_db_conn().runs.update_one({"_id": dataset._doc.runs["run"].id}, entry)
+        kf.delete_run(dataset, "run")
+        assert (home / "files").exists()
+        assert own.exists()
+
     def test_a_run_that_was_deleted_cannot_be_described(self, dataset, meanwhile):
         agree(dataset)
         record = {"_id": dataset._doc.runs["run"].id}
