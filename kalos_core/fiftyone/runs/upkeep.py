@@ -242,30 +242,29 @@ def _named_by_others(runs: Sequence[StoredRun]) -> set[str]:
 def _marked(dataset: Any, run_keys: Sequence[str], writer: Writer) -> list[StoredRun]:
     """Mark runs as being deleted by this process; return those that it may delete."""
     dataset.reload()
-    before = {run.id: run for key, run in own_runs(dataset, anew=True).items() if key in run_keys}
+    before = [run for key, run in own_runs(dataset, anew=True).items() if key in run_keys]
     if not before:
         return []
     stored = database().runs
-    for run in before.values():
+    for run in before:
         if run.unreadable:  # recreate a missing document, by which another process can finish the deletion
             stored.update_one({"_id": run.id}, {"$setOnInsert": {"_dataset_id": id_of(dataset)}}, upsert=True)
-    unchanged = [{"_id": run.id, "config.writer": run.config.writer} for run in before.values()]
+    unchanged = [{"_id": run.id, "config.writer": run.config.writer} for run in before]
     record = {"$cond": [{"$eq": [{"$type": "$config"}, "object"]}, "$config", {}]}
     note = {"$literal": {"status": DELETING, "writer": dict(writer)}}
     mark = [{"$set": {"config": {"$mergeObjects": [record, note]}}}]
     journaled(stored).update_many({"$or": unchanged}, mark)
     touch(dataset)
-    own = [
-        of["_id"] for of in stored.find({"_id": {"$in": list(before)}, "config.writer": dict(writer)}, {"_id": True})
-    ]
+    marked = {"_id": {"$in": [run.id for run in before]}, "config.writer": dict(writer)}
+    own = [of["_id"] for of in stored.find(marked, {"_id": True})]
     renaming = readable_info(stored_document(dataset, "info").get("info")).get("renaming")
     unmoved = {run.id for key, run in own_runs(dataset).items() if key in run_keys}
     is_busy = (renaming is not None and is_alive(renaming["writer"])) or not unmoved.issuperset(own)
-    if is_busy and any(run.config.status == COMPLETE for run in before.values()):
+    if is_busy and any(run.config.status == COMPLETE for run in before):
         stored.update_many({"_id": {"$in": own}}, {"$set": {"config.status": COMPLETE}})
         touch(dataset)
         raise InputError(f"{BUSY} {dataset.name!r}; wait until it is done")
-    return [before[identity] for identity in own]
+    return [run for run in before if run.id in own]  # several if keys name the same run
 
 
 LEFT_BEHIND: list[Callable[[Any], None]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pymongo.errors import AutoReconnect, OperationFailure
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
+from kalos_core.fiftyone.dataset import document
 from kalos_core.fiftyone.dataset.document import update_info
 from kalos_core.fiftyone.deciding import decide, results
 from kalos_core.fiftyone.importing import life as loads
@@ -487,6 +489,30 @@ class TestChangedMeanwhile:
         upkeep.sweep(dataset)
         assert not any(path.exists() for path in masks)
         assert stored_files(dataset) == 0
+
+    def test_a_run_under_two_keys_is_deleted_under_both(self, make):
+        dataset = make()
+        kf.analyse(dataset, "run", kinds=["agreement"], raters=RATERS)
+        entry = {"runs.copy": dataset._doc.runs["run"].id, "last_modified_at": document.now()}
+        get_db_conn().datasets.update_one({"_id": dataset._doc.id}, {"$set": entry})
+        assert set(kf.list_runs(dataset)) == {"run", "copy"}
+        kf.delete_run(dataset, "run")
+        assert kf.list_runs(dataset) == []
+        assert stored_files(dataset) == 0
+
+    def test_a_view_that_holds_no_sample_anymore_is_named(self, make):
+        dataset = make()
+        dataset.tag_samples("in")
+        kf.compute_agreement(dataset.match_tags("in"), "run", raters=RATERS, bootstrap=0)
+        dataset.untag_samples("in")
+        with pytest.raises(InputError, match="run 'run': expected at least one sample in its view, got none"):
+            kf.load_run(dataset, "run")
+
+    @pytest.mark.parametrize("stage", ['{"_cls": "fiftyone.core.stages.Unknown", "kwargs": []}', "{"])
+    def test_a_view_that_cannot_be_built_is_named(self, make, stage):
+        run = replace(agree(make()), stages=[stage])
+        with pytest.raises(InputError, match=r"expected a view of stages that FiftyOne knows, got .*; compute the"):
+            run.view  # noqa: B018
 
     def test_files_of_operators_stay(self, make):
         dataset = make()
