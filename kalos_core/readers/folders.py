@@ -265,7 +265,8 @@ def rater_files(exports: object, endings: tuple[str, ...], what: str) -> tuple[d
     folder = folder_of_raters(exports, "exports")
     files: dict[str, Path] = {}
     folders, direct = entries_of(folder)
-    for path in [*direct, *(path for home in folders for path in entries_of(home)[1])]:
+    within = (path for home in folders for path in entries_of(home)[1])
+    for path in [*sorted([*folders, *direct]), *within]:  # a folder in place of a file is refused when it is opened
         home = path.parent
         if path.suffix.lower() not in endings or (home != folder and home.name.lower() in IMAGE_FOLDERS):
             continue

@@ -88,6 +88,12 @@ def test_a_folder_that_cannot_be_listed_is_not_left_out(tmp_path, monkeypatch):
         read_labels(tmp_path, format="dota")
 
 
+def test_a_folder_in_place_of_the_file_of_a_rater_is_not_left_out(tmp_path):
+    write(tmp_path, {"ann.xml": "<annotations><image/></annotations>", "bob.xml/a.txt": ""})
+    with pytest.raises(InputError, match=r"bob\.xml: expected a readable CVAT export, got a folder"):
+        read_labels(tmp_path, format="cvat")
+
+
 def test_entries_that_are_no_files_are_named(tmp_path):
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
