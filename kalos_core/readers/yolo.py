@@ -343,7 +343,7 @@ def _names_for(given: Any, homes: Mapping[str, Path], root: Path | None) -> dict
 def _names_classes(path: Path) -> bool:
     name, ending = path.name.lower(), path.suffix.lower()
     likely = name in NAMES or ending == ".names" or ending in YAML
-    if not likely or name.startswith(".") or not path.is_file():
+    if not likely or name.startswith("."):
         return False
     return name in NAMES or ending not in YAML or KEY.search(read_bytes(path, "YAML file")) is not None
 

@@ -88,10 +88,14 @@ def test_a_folder_that_cannot_be_listed_is_not_left_out(tmp_path, monkeypatch):
         read_labels(tmp_path, format="dota")
 
 
-def test_a_folder_in_place_of_the_file_of_a_rater_is_not_left_out(tmp_path):
+def test_a_folder_or_a_device_in_place_of_a_file_is_not_left_out(tmp_path):
     write(tmp_path, {"ann.xml": "<annotations><image/></annotations>", "bob.xml/a.txt": ""})
     with pytest.raises(InputError, match=r"bob\.xml: expected a readable CVAT export, got a folder"):
         read_labels(tmp_path, format="cvat")
+    write(tmp_path / "yolo", {"ann/a.txt": "0 0.5 0.5 0.1 0.1"})
+    (tmp_path / "yolo" / "data.yaml").symlink_to("/dev/null")
+    with pytest.raises(InputError, match=r"data\.yaml: expected a readable file of class names .* got a pipe or a dev"):
+        read_labels(tmp_path / "yolo", format="yolo", sizes={"a": (9, 9)})
 
 
 def test_entries_that_are_no_files_are_named(tmp_path):
