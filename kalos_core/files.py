@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import gzip
 import io
 import json
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 LONGEST_NAME = 255
 """Bytes of a name that usual file systems hold."""
 
+LONGEST_PATH = 4095
+"""Bytes of a path that usual systems accept."""
+
 
 def as_path(value: object, argument: str, expected: str = "a path") -> Path:
     """Return an argument as a path; raise an error that names the argument if it is none.
@@ -50,6 +54,9 @@ def as_path(value: object, argument: str, expected: str = "a path") -> Path:
     path = Path(os.fsdecode(value))
     if any(len(part.encode(errors="replace")) > LONGEST_NAME for part in path.parts):
         raise InputError(f"{argument}: expected names of at most {LONGEST_NAME} bytes, got {repr_of(str(path))}")
+    if len(str(path).encode(errors="replace")) > LONGEST_PATH or "\0" in str(path):
+        expected = f"a path of at most {LONGEST_PATH:,} bytes, without NUL"
+        raise InputError(f"{argument}: expected {expected}, got {repr_of(str(path))}")
     return path
 
 
@@ -98,10 +105,82 @@ class _Unpacked(gzip.GzipFile):
 
 
 def _check_regular(path: Path, what: str) -> None:
-    mode = path.stat().st_mode
-    if not stat.S_ISREG(mode):
-        actual = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+    actual = not_a_file(path)
+    if actual:
         raise InputError(f"{path}: expected a readable {what}, got {actual}")
+
+
+def not_a_file(path: Path) -> str:
+    """Return what is at a path in place of a regular file, for messages; "" for a regular file.
+
+    Examples
+    --------
+    >>> not_a_file(Path(".")), not_a_file(Path("absent.json"))
+    ('a folder', 'No such file or directory')
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        is_broken = error.errno in (errno.ENOENT, errno.ELOOP) and os.path.islink(path)
+        return "a broken link" if is_broken else reason(error)
+    if stat.S_ISREG(mode):
+        return ""
+    return "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+
+
+def entries_of(folder: Path) -> tuple[list[Path], list[Path]]:
+    """Return the folders in a folder, and its other entries, both sorted by name.
+
+    Links are followed, except those to a folder that holds the link: they lead to files that are found anyway. Names
+    that begin with a dot are left out.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be listed.
+    """
+    folders, others = [], []
+    try:
+        with os.scandir(folder) as found:
+            for entry in sorted(found, key=lambda entry: entry.name):
+                path = folder / entry.name
+                if entry.name.startswith("."):
+                    continue
+                if not (_is_folder(path) if entry.is_symlink() else entry.is_dir()):
+                    others.append(path)
+                elif not (entry.is_symlink() and folder.resolve().is_relative_to(path.resolve())):
+                    folders.append(path)
+    except OSError as error:
+        raise InputError(f"{folder}: expected a folder that can be listed, got {reason(error)}") from error
+    return folders, others
+
+
+def _is_folder(link: Path) -> bool:
+    try:
+        return stat.S_ISDIR(link.stat().st_mode)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ELOOP):
+            raise
+        return False  # a broken link
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Return all files at any depth of a folder, sorted; see `entries_of`.
+
+    Examples
+    --------
+    >>> Path("deep/er").mkdir(parents=True)
+    >>> for name in ("deep/b.txt", "deep/er/a.txt", "deep/.hidden"):
+    ...     Path(name).touch()
+    >>> [path.as_posix() for path in files_below(Path("deep"))]
+    ['deep/b.txt', 'deep/er/a.txt']
+    """
+    waiting, files = [folder], list[Path]()
+    while waiting:
+        folders, others = entries_of(waiting.pop())
+        waiting += folders
+        files += others
+    return sorted(files)
 
 
 def reason(error: Exception) -> str:
@@ -255,6 +334,27 @@ def open_image(path: str | os.PathLike[str]) -> Iterator[Image.Image]:
         raise
     except BROKEN as error:
         raise InputError(f"{os.fsdecode(path)}: expected a readable image, got {reason(error)}") from error
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder, with the folders that it is in, unless it exists.
+
+    Raises
+    ------
+    InputError
+        If it cannot be created.
+
+    Examples
+    --------
+    >>> Path("report").touch()
+    >>> make_folder(Path("report"))
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: report: expected a folder to write to, got File exists
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{folder}: expected a folder to write to, got {reason(error)}") from error
 
 
 def write_whole(path: Path, content: str | bytes, mark: str = "", *, overwrite: bool = False) -> None:

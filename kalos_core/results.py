@@ -198,7 +198,7 @@ class Result:
             return known[stored[FINGERPRINT]]
 
         try:
-            if content.get("check") not in (None, _check(content["values"])):  # None: an earlier version wrote it
+            if content.get("check") != _check(content["values"]):
                 raise InputError(f"source: expected JSON of {cls.__name__}.to_json, got one whose values were changed")
             made: ResultType = cls._made(content["values"], _converter(outside))
             return made

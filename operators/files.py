@@ -16,6 +16,7 @@ from kalos_core import InputError
 from kalos_core.errors import repr_of
 from kalos_core.fiftyone.app import ARRANGED, download
 from kalos_core.fiftyone.runs.upkeep import FOLDER, folder_of
+from kalos_core.files import make_folder
 from kalos_core.readers.images import can_be_file
 from kalos_core.text import shown
 
@@ -79,7 +80,7 @@ def deliver(ctx: Context, name: str, usual: str, write: Callable[[Path], Any]) -
     ending = Path(usual).suffix
     if name or not has_browser:
         path = place(ctx.dataset, name or usual, "path", ending)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         write(path)
         if has_browser:
             download(ctx, path.name, MEDIA[ending], path.read_bytes())

@@ -39,7 +39,7 @@ class SamplePanel(Deciding, View):
         )
 
     def on_load(self, ctx: Context) -> None:
-        ctx.panel.set_data("beside", as_text(answered(partial(beside, ctx, ctx.current_sample))))
+        ctx.panel.set_data("beside", as_text(answered(partial(beside, ctx, ctx.current_sample), ctx.dataset)))
 
     def on_change_current_sample(self, ctx: Context) -> None:
         """No-op: `answer` handles the event; the App sends an event only to panels with its method."""
@@ -48,7 +48,7 @@ class SamplePanel(Deciding, View):
         if ctx.params.get("__method__") not in {"on_change_current_sample", "reload"}:
             return super().answer(ctx)
         if ctx.current_sample is not None:  # None if the sample is closed
-            text = as_text(answered(partial(beside, ctx, ctx.current_sample)))
+            text = as_text(answered(partial(beside, ctx, ctx.current_sample), ctx.dataset))
             ctx.ops.patch_panel_data({"beside": text})
         return None
 

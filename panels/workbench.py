@@ -49,7 +49,7 @@ class WorkbenchPanel(Deciding, View):
 
     def on_load(self, ctx: Context) -> None:
         chosen = (ctx.panel_state or {}).get("chosen") or {}
-        ctx.panel.set_data("frame", as_text(answered(partial(frame_of, ctx, chosen))))
+        ctx.panel.set_data("frame", as_text(answered(partial(frame_of, ctx, chosen), ctx.dataset)))
 
     def answer(self, ctx: Context) -> Any:
         """Send events from elsewhere to the view as data, so that it redraws only what changed."""

@@ -26,11 +26,11 @@ ORDER = [
 
 PLUGIN_MAY_IMPORT = {
     "_agreement", "calibration", "convergence", "correspondence", "decisions", "diagnostics", "display", "drawing",
-    "errors",
+    "errors", "files",
     "fiftyone", "figures", "inference", "nominal", "options", "readers", "report", "results", "statements", "text",
     "variation",
 }  # fmt: skip
-"""Modules of `kalos_core` with texts, tables of names, results and the bridge; the plugin does not compute."""
+"""Modules of `kalos_core` with texts, tables of names, files, results and the bridge; the plugin does not compute."""
 
 HEAVY = [
     "PIL", "dask", "fiftyone", "kalos_core.cli", "kalos_core.figures", "krippendorff", "matplotlib", "pandas", "plotly",

@@ -363,9 +363,9 @@ def test_json_of_another_result_or_other_annotations_is_refused(tmp_path):
         parse_float=lambda text: int(float(text)) if text.endswith(".0") else float(text),
     )
     other.from_json(json.dumps(content, sort_keys=True))  # as other programs write the same numbers
-    content["values"]["alpha"][0] = 0.123
-    with pytest.raises(InputError, match="got one whose values were changed"):
-        other.from_json(json.dumps(content))
+    for name, value in (("check", None), ("values", {**content["values"], "alpha": [0.123]})):
+        with pytest.raises(InputError, match="got one whose values were changed"):
+            other.from_json(json.dumps({**content, name: value}))
     for broken in ("{", "[1]", str(tmp_path / "missing.json"), '{"result": "ClassDifficulty", "values": {"alpha": 5}}'):
         with pytest.raises(InputError, match=r"source: expected JSON of ClassDifficulty\.to_json"):
             other.from_json(broken)

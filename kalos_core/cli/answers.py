@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from kalos_core.display import number_of
 from kalos_core.errors import InputError
+from kalos_core.files import reason
 from kalos_core.results import strict
 from kalos_core.text import markdown_source, visible, write_csv
 from kalos_core.text import plain as plain_text
@@ -246,8 +247,8 @@ def as_json(record: Mapping[str, Any], ascii: bool = False) -> str:
 def _reported(path: Path, what: str) -> Iterator[None]:
     try:
         yield
-    except OSError as error:
-        raise InputError(f"{path}: expected {what} to write to, got {error.strerror}") from error
+    except (OSError, RecursionError) as error:
+        raise InputError(f"{path}: expected {what} to write to, got {reason(error)}") from error
 
 
 def write_folder(folder: Path, record: str, answer: Answer) -> None:
@@ -267,20 +268,24 @@ def write_folder(folder: Path, record: str, answer: Answer) -> None:
     >>> sorted(path.name for path in Path("found").iterdir())
     ['raters.csv', 'results.json']
     """
+    draft = folder.absolute().with_name(f".{folder.absolute().name}.{os.getpid()}")
     with _reported(folder, "a folder"):
-        draft = folder.absolute().with_name(f".{folder.absolute().name}.{os.getpid()}")
+        draft.mkdir(parents=True)
         try:
-            draft.mkdir(parents=True)
             (draft / "results.json").write_text(record, encoding="utf-8")
             for name, table in answer.tables.items():
                 write_csv(table, draft / f"{name}.csv")
             for name, write in answer.files.items():
                 write(draft / name)
-            if folder.exists():
-                for file in sorted(draft.iterdir()):
-                    file.replace(folder / file.name)
-            else:
+            if not folder.exists():
                 draft.rename(folder)
+                return
+            files = {file: folder / file.name for file in sorted(draft.iterdir())}
+            taken = [path for path in files.values() if path.is_dir() and not path.is_symlink()]
+            if taken:  # before anything is replaced
+                raise InputError(f"{taken[0]}: expected a file to write to, got a folder")
+            for file, path in files.items():
+                file.replace(path)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 

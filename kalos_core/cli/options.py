@@ -13,7 +13,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from kalos_core.errors import InputError, listed, repr_of
-from kalos_core.files import as_path, parse_yaml, read_text
+from kalos_core.files import as_path, not_a_file, parse_yaml, read_text
 from kalos_core.options import Declared, arguments_of, declared_by
 
 SCALARS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
@@ -174,10 +174,9 @@ def check_new_file(path: Path) -> None:
     Traceback (most recent call last):
     kalos_core.errors.InputError: none/found.json: expected a file in an existing folder, got none
     """
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise InputError(
-            f"{path}: expected a file in an existing folder, got {'a folder' if path.is_dir() else 'none'}"
-        )
+    is_folder = os.path.isdir(path)
+    if is_folder or not os.path.isdir(path.absolute().parent):
+        raise InputError(f"{path}: expected a file in an existing folder, got {'a folder' if is_folder else 'none'}")
 
 
 def check_new_folder(path: Path) -> None:
@@ -193,7 +192,7 @@ def check_new_folder(path: Path) -> None:
     >>> check_new_folder(Path("new/folder"))
     """
     nearest = next(folder for folder in (path, *path.absolute().parents) if os.path.lexists(folder))
-    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+    if not os.path.isdir(nearest) or not os.access(nearest, os.W_OK):
         raise InputError(f"{path}: expected a folder to write to, got {nearest}, which is not a writable folder")
 
 
@@ -208,16 +207,15 @@ def check_path(path: Path, kind: str, where: str) -> None:
     --------
     >>> check_path(Path("absent.json"), "file", "--model")
     Traceback (most recent call last):
-    kalos_core.errors.InputError: --model: expected a file that can be read, got absent.json: nothing there
+    kalos_core.errors.InputError: --model: expected a file that can be read, got absent.json: No such file or directory
     """
     as_path(path, where)
     if kind == "new":
         check_new_file(path)
     elif kind == "new folder":
         check_new_folder(path)
-    elif not os.access(path, os.R_OK) or path.is_dir() != (kind == "folder"):
-        actual = ("a folder" if path.is_dir() else "a file") if path.exists() else "nothing there"
-        raise InputError(f"{where}: expected a {kind} that can be read, got {path}: {actual}")
+    elif not os.access(path, os.R_OK) or os.path.isdir(path) != (kind == "folder"):
+        raise InputError(f"{where}: expected a {kind} that can be read, got {path}: {not_a_file(path) or 'a file'}")
 
 
 def _number(text: str, kinds: Iterable[Any]) -> Any:
@@ -239,7 +237,7 @@ def _converted(value: object, kind: Any, where: str) -> Any:
         return {key: _converted(entry, inner, f"{where}: {key}") for key, entry in value.items()}
     try:
         return msgspec.convert(value, kind)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeEncodeError):  # or a name whose bytes are not UTF-8
         near = difflib.get_close_matches(str(value), [str(word) for word in _words(kind)], 1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise InputError(f"{where}: expected {_expected(kind)}, got {repr_of(value)}{hint}") from None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kalos_core.cli.answers import Answer, Order, Rows, as_json, write_folder
-from kalos_core.cli.options import STREAM, check_new_folder
+from kalos_core.cli.options import STREAM, check_path
 from kalos_core.cli.streams import show
 from kalos_core.errors import InputError, listed
 from kalos_core.files import write_whole
@@ -55,7 +55,7 @@ class Output:
         InputError
         """
         if self.folder is not None:
-            check_new_folder(self.folder)
+            check_path(self.folder, "new folder", "--out")
         if len(self.streamed) > 1:
             flags = " and ".join(f"--{name}" for name in self.streamed)
             raise InputError(f"{flags}: expected one of them on standard output, got both; give the other a file")

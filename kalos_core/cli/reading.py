@@ -12,7 +12,7 @@ from kalos_core.cli.options import INPUT, Flag, Given, options_of, reader_option
 from kalos_core.distributed import open_shards
 from kalos_core.distributed.folder import LIST
 from kalos_core.errors import InputError, KalosWarning, listed, lookup
-from kalos_core.files import as_path
+from kalos_core.files import as_path, files_below
 from kalos_core.pixels import mask_stacks
 from kalos_core.readers import (
     FORMATS,
@@ -220,7 +220,8 @@ def label_stacks_of(given: Given, path: Path) -> Iterator[LabelStack]:
 
 
 def _guess_masks(path: Path) -> str:
-    if path.suffix.lower() == ".mat" or any(path.rglob("*.mat")):
+    files = files_below(path) if path.is_dir() else []
+    if any(file.suffix.lower() == ".mat" for file in (path, *files)):
         return "bsds"
-    inside = (file for file in path.rglob("*") if IMAGE_FOLDERS.isdisjoint(part.lower() for part in file.parts))
+    inside = (file for file in files if IMAGE_FOLDERS.isdisjoint(part.lower() for part in file.parts))
     return "mask_folders" if any(file.suffix.lower() in ENDINGS for file in inside) else "auto"

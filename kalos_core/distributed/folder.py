@@ -13,6 +13,7 @@ from kalos_core.arguments import check_type
 from kalos_core.distributed.columns import arrow
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.extras import optional
+from kalos_core.files import as_path, reason
 
 LIST = "dataset.json"
 """File that lists the shards; it is written last, so a folder without it holds no shards."""
@@ -25,7 +26,8 @@ def address_of(folder: object) -> str:
     """Return a folder as text: a path, or an address that fsspec opens."""
     if not isinstance(folder, (str, os.PathLike)):
         raise InputError(f"folder: expected a path or an address, got {type(folder).__name__}")
-    return os.fspath(folder)
+    address = os.fspath(folder)
+    return address if "://" in str(address) else str(as_path(address, "folder"))
 
 
 def file_system(folder: str, options: dict[str, Any]) -> tuple[Any, str]:
@@ -108,8 +110,8 @@ class Draft:
             )
         try:
             self.system.makedirs(self.inside, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{self.folder}: expected a folder to write to, got {error.strerror or error}") from error
+        except (OSError, RecursionError) as error:
+            raise InputError(f"{self.folder}: expected a folder to write to, got {reason(error)}") from error
 
     def _listed(self) -> list[str]:
         if not self.system.isdir(self.inside):
@@ -139,7 +141,7 @@ class Draft:
                 yield file
         except OSError as error:
             path = f"{self.folder.rstrip('/')}/{name}"
-            raise InputError(f"{path}: expected a file to write to, got {error.strerror or error}") from error
+            raise InputError(f"{path}: expected a file to write to, got {reason(error)}") from error
 
     def remove(self) -> None:
         """Remove what was written."""

@@ -13,7 +13,7 @@ from kalos_core.errors import InputError, KalosError, as_number, lookup, repr_of
 from kalos_core.extras import missing
 from kalos_core.figures.common import Layout
 from kalos_core.figures.late import go
-from kalos_core.files import write_whole
+from kalos_core.files import as_path, make_folder, write_whole
 from kalos_core.options import checked
 
 INK, GRID = "#111111", "#D0D0D0"
@@ -163,7 +163,7 @@ def save_figure(
     'figure.html'
     """
     _check_figure(figure)
-    target = Path(path)
+    target = as_path(path, "path")
     kind = target.suffix.lower().removeprefix(".")
     if kind not in ("html", *IMAGES):
         raise InputError(f"path: expected a name with .html, .png, .svg or .pdf, got {repr_of(target.name)}")
@@ -171,7 +171,7 @@ def save_figure(
         figure = lookup({"print": print_theme}, theme, "theme")(figure, font_scale)
         if kind == "pdf" and sum(trace.type == "bar" for trace in figure.data) < 3:
             figure.update_traces(marker_pattern_shape="", selector={"type": "bar"})
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     if kind == "html":
         sides = {"default_width": width or "100%", "default_height": height or "100%"}
         drawn = StringIO()

@@ -12,7 +12,7 @@ import numpy as np
 
 from kalos_core.annotations import Annotations, as_name
 from kalos_core.errors import InputError, as_number, listed, repr_of
-from kalos_core.files import as_path, load_json
+from kalos_core.files import as_path, entries_of, files_below, load_json
 from kalos_core.options import takes
 from kalos_core.readers.cvat import CUBOIDS, around
 from kalos_core.readers.findings import Findings, attributes_in, fields_of
@@ -109,14 +109,15 @@ def _files(exports: Any) -> tuple[dict[str, dict[str, Path]], str]:
     else:
         folder = folder_of_raters(exports, "exports")
         source = folder.name
-        inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and WRAPPERS.fullmatch(path.name)]
-        direct = [path for place in (folder, *inside) for path in sorted(place.glob("*.json"))]
+        inside = [path for path in entries_of(folder)[0] if WRAPPERS.fullmatch(path.name)]
+        direct = [path for place in (folder, *inside) for path in entries_of(place)[1] if path.suffix == ".json"]
         homes = {path.stem: path for path in direct} or rater_folders(folder, least=1)
         check_raters(homes, str(folder))
     files = {}
     for rater, home in homes.items():
-        found = {f"{rater}/{path.relative_to(home).as_posix()}": path for path in sorted(home.rglob("*.json"))}
-        files[rater] = found if os.path.isdir(home) else {home.name: home}
+        found = files_below(home) if os.path.isdir(home) else []
+        named = {f"{rater}/{path.relative_to(home).as_posix()}": path for path in found if path.suffix == ".json"}
+        files[rater] = named if os.path.isdir(home) else {home.name: home}
         if not files[rater]:
             raise InputError(f"{home}: expected JSON files of Datumaro, got none")
     return files, source

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from kalos_core.annotations import Account, as_name
 from kalos_core.errors import InputError, Problems, listed, repr_of
-from kalos_core.files import as_path
+from kalos_core.files import as_path, entries_of, files_below, not_a_file
 from kalos_core.options import Option
 from kalos_core.readers.findings import Findings
 
@@ -78,11 +78,13 @@ def check_raters(names: Iterable[str], where: str) -> None:
 
 
 def _inside(root: Path) -> dict[str, Path]:
-    return {
-        home.name: home
-        for home in sorted(root.iterdir())
-        if home.is_dir() and not home.name.startswith(".") and home.name.lower() not in IMAGE_FOLDERS
-    }
+    homes, others = entries_of(root)
+    broken = [path for path in others if not_a_file(path) == "a broken link"]
+    if broken:  # it may have been the folder of a rater
+        raise InputError(
+            f"{broken[0]}: expected the folder of a rater, or a file, got a broken link; remove or mend it"
+        )
+    return {home.name: home for home in homes if home.name.lower() not in IMAGE_FOLDERS}
 
 
 def as_folder(value: object, argument: str) -> Path:
@@ -129,15 +131,14 @@ def files_in(
     """
     files: dict[str, Path] = {}
     passed = frozenset(others)
-    for file in sorted(home.rglob("*")):
+    for file in files_below(home):
         inside = file.relative_to(home)
-        hidden = any(part.startswith(".") for part in inside.parts)
-        if hidden or file.suffix.lower() not in endings or file.name.lower() in passed or file.is_dir():
+        if file.suffix.lower() not in endings or file.name.lower() in passed:
             continue
         if not beside.isdisjoint(part.lower() for part in inside.parts[:-1]):
             continue
-        if not file.is_file():  # leaving it out would mean that the rater was not assigned
-            problems.add(str(file), "a file", "a broken link" if file.is_symlink() else "a pipe or a device")
+        if actual := not_a_file(file):  # leaving it out would mean that the rater was not assigned
+            problems.add(str(file), "a file", actual)
         folders = [part for part in inside.parts[:-1] if not (wrapped and WRAPPERS.fullmatch(part))]
         image = "/".join([*folders, inside.stem])
         if image in files:
@@ -263,7 +264,9 @@ def rater_files(exports: object, endings: tuple[str, ...], what: str) -> tuple[d
         return dict(zip(raters, paths, strict=True)), dict(zip(raters, names, strict=True))
     folder = folder_of_raters(exports, "exports")
     files: dict[str, Path] = {}
-    for path in [*sorted(folder.iterdir()), *sorted(folder.glob("*/*"))]:
+    folders, direct = entries_of(folder)
+    within = (path for home in folders for path in entries_of(home)[1])
+    for path in [*sorted([*folders, *direct]), *within]:  # a folder in place of a file is refused when it is opened
         home = path.parent
         if path.suffix.lower() not in endings or (home != folder and home.name.lower() in IMAGE_FOLDERS):
             continue

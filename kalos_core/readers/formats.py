@@ -11,7 +11,7 @@ from typing import Any
 
 from kalos_core.annotations import Annotations
 from kalos_core.errors import InputError, listed, lookup
-from kalos_core.files import as_path, open_file
+from kalos_core.files import as_path, entries_of, open_file
 from kalos_core.options import checked, declared_by
 from kalos_core.readers.box_tables import PARQUET, read_boxes
 from kalos_core.readers.coco import read_coco
@@ -191,14 +191,14 @@ IMAGES = ("image/png", "image/tiff", "image/jpeg", "image/bmp")
 def _files_inside(folder: Path) -> dict[str, list[Path]]:
     """Return extension -> first files of it at any depth; stops at the first XML file, as trees of scans are large."""
     found: dict[str, list[Path]] = {}
-    for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name[0] != ".")
-        for name in sorted(name for name in files if name[0] != "."):
-            paths = found.setdefault(Path(name).suffix.lower(), [])
+    waiting = [folder]
+    while waiting and ".xml" not in found:
+        folders, files = entries_of(waiting.pop())
+        waiting += reversed(folders)
+        for path in files:
+            paths = found.setdefault(path.suffix.lower(), [])
             if len(paths) < LOOKED_AT:
-                paths.append(Path(place, name))
-        if ".xml" in found:
-            break
+                paths.append(path)
     return found
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, listed, repr_of, text_of
-from kalos_core.files import as_path, open_image
+from kalos_core.files import as_path, entries_of, open_image
 from kalos_core.limits import limit
 
 LONGEST_NAME = 255
@@ -73,9 +73,7 @@ class ImageFiles:
 
     @cached_property
     def _by_stem(self) -> dict[str | None, str]:
-        files = [
-            path for folder in reversed(self.folders) if os.path.isdir(folder) for path in sorted(folder.iterdir())
-        ]
+        files = [path for folder in reversed(self.folders) if os.path.isdir(folder) for path in entries_of(folder)[1]]
         return {path.stem: str(path.resolve()) for path in files if is_image_name(path.name)}
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations
 from kalos_core.annotations.shapes.faults import as_numbers
 from kalos_core.errors import InputError, as_number, listed, repr_of, warn
-from kalos_core.files import as_float, as_path, load_json, load_xml, open_file
+from kalos_core.files import as_float, as_path, files_below, load_json, load_xml, open_file
 from kalos_core.options import takes
 from kalos_core.readers.findings import Findings, fields_of
 from kalos_core.readers.settings import ReaderSettings, reading
@@ -304,7 +304,7 @@ def _length(value: object) -> int:
 def _files_of_scans(folder: Path, findings: Findings) -> tuple[list[Path], list[str]]:
     """Return the XML files of scans in a folder, and the names of files of radiographs, by their beginnings."""
     scans, radiographs = [], []
-    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".xml")
+    found = [path for path in files_below(folder) if path.suffix.lower() == ".xml"]
     for path in found:
         name = path.relative_to(folder).as_posix()
         try:

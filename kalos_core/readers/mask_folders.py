@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations.columns import object_array
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, Problems, listed
-from kalos_core.files import BROKEN, open_image, read_text, reason
+from kalos_core.files import BROKEN, entries_of, files_below, open_image, read_text, reason
 from kalos_core.limits import check_pixels
 from kalos_core.options import Option, Settings, takes
 from kalos_core.pixels.stack import LabelStack, MaskStack
@@ -278,8 +278,8 @@ def image_files(folder: str | os.PathLike[str] | None, problems: Problems) -> di
 def _label_map(root: Path | None, homes: Mapping[str, Path]) -> tuple[dict[Color, int], dict[int, str]]:
     """Return colour -> value and value -> class of the label maps of all raters, which must agree."""
     places = dict.fromkeys([*([] if root is None else [root]), *(home.parent for home in homes.values() if root)])
-    files = [file for place in places for file in sorted(place.glob("*.txt"))]
-    files += [file for home in homes.values() for file in sorted(home.rglob("*.txt"))]
+    files = [file for place in places for file in entries_of(place)[1]]
+    files += [file for home in homes.values() for file in files_below(home)]
     named: dict[Color, tuple[str, Path]] = {}
     for file in dict.fromkeys(file for file in files if file.name.lower() in LABEL_MAPS):
         for number, line in enumerate(read_text(file, "label map").splitlines(), start=1):

@@ -15,7 +15,7 @@ import numpy as np
 from kalos_core.annotations import Annotations, as_name, warn_of_silent_raters
 from kalos_core.display import number_of
 from kalos_core.errors import InputError, as_number, listed, repr_of
-from kalos_core.files import as_float, as_path, open_file, parse_yaml, read_bytes, read_text
+from kalos_core.files import as_float, as_path, entries_of, files_below, open_file, parse_yaml, read_bytes, read_text
 from kalos_core.options import Option, takes
 from kalos_core.readers.findings import Findings, fields_of
 from kalos_core.readers.folders import (
@@ -162,7 +162,8 @@ def read_yolo(folders: Folders, settings: YoloSettings) -> Annotations:
     """
     findings = Findings("YOLO folders", settings.on_invalid)
     homes, root = rater_folders(folders, least=1), None if isinstance(folders, Mapping) else Path(folders)
-    lists = [path.name.lower() for home in homes.values() for path in sorted(home.glob("*.txt")) if _lists_images(path)]
+    texts = [path for home in homes.values() for path in entries_of(home)[1] if path.suffix == ".txt"]
+    lists = [path.name.lower() for path in texts if _lists_images(path)]
     files = label_files(findings, folders, ".txt", "text files", {*OTHER_FILES, *lists})
     size_of = _sizes_of(settings.sizes, root, list(homes.values()))
     names, sixths = _names_for(settings.classes, homes, root), _Sixths(settings.sixth)
@@ -196,7 +197,7 @@ def _sizes_of(sizes: Sizes, root: Path | None, homes: Sequence[Path]) -> SizeOf:
         )
     places: dict[str, list[Path]] = {}
     for folder in [root] if root else homes:
-        for path in sorted(folder.rglob("*")):
+        for path in files_below(folder):
             if is_image_name(path.name):
                 places.setdefault(path.stem, []).append(path)
 
@@ -325,8 +326,8 @@ def _names_for(given: Any, homes: Mapping[str, Path], root: Path | None) -> dict
     if given is not None and not own_only:
         return dict.fromkeys(homes, _Names(_checked(given, "classes"), place="classes"))
     places = {} if root is None else dict.fromkeys([root, *(home.parent for home in homes.values())])
-    shared = [_read_names(path) for place in places for path in sorted(place.iterdir()) if _names_classes(path)]
-    own = {rater: [_read_names(path) for path in sorted(home.rglob("*")) if _names_classes(path)]
+    shared = [_read_names(path) for place in places for path in entries_of(place)[1] if _names_classes(path)]
+    own = {rater: [_read_names(path) for path in files_below(home) if _names_classes(path)]
            for rater, home in homes.items()}  # fmt: skip
     if not own_only:
         return dict.fromkeys(homes, _agreed([*shared, *(names for found in own.values() for names in found)]))
@@ -342,7 +343,7 @@ def _names_for(given: Any, homes: Mapping[str, Path], root: Path | None) -> dict
 def _names_classes(path: Path) -> bool:
     name, ending = path.name.lower(), path.suffix.lower()
     likely = name in NAMES or ending == ".names" or ending in YAML
-    if not likely or name.startswith(".") or not path.is_file():
+    if not likely or name.startswith("."):
         return False
     return name in NAMES or ending not in YAML or KEY.search(read_bytes(path, "YAML file")) is not None
 

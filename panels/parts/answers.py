@@ -11,6 +11,7 @@ import fiftyone.operators.types as types
 
 from kalos_core import KalosError
 from kalos_core.fiftyone.app import send_selections
+from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.results import plain_values
 
 from .events import Context
@@ -28,10 +29,14 @@ def question(method: Answer[Owner]) -> Answer[Owner]:
     return method
 
 
-def answered(what: Callable[[], Any]) -> Any:
-    """Return an answer as plain values, or as a problem for the view; the App would show exceptions its own way."""
+def answered(what: Callable[[], Any], dataset: Any = None) -> Any:
+    """Return an answer as plain values, or as a problem for the view; the App would show exceptions its own way.
+
+    With a data set, external causes are explained, such as a deleted field.
+    """
     try:
-        return plain_values(what())
+        with explained(dataset, "nothing is shown"):
+            return plain_values(what())
     except KalosError as error:
         return {"problem": str(error)}
     except Exception as error:
@@ -66,7 +71,7 @@ class View(foo.Panel):
     def answer(self, ctx: Context) -> Any:
         name = ctx.params.get("__method__")
         if name in self.questions():
-            return answered(lambda: getattr(self, name)(ctx))
+            return answered(lambda: getattr(self, name)(ctx), ctx.dataset)
         return foo.Panel.execute(self, ctx)
 
     def render(self, ctx: Context) -> types.Property:

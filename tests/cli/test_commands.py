@@ -55,6 +55,16 @@ def test_a_folder_holds_json_and_a_table_each_and_keeps_other_files(labels, tmp_
     assert (out / "types.csv").read_text() != "old"
 
 
+def test_a_folder_in_the_way_of_one_file_keeps_all_others(labels, tmp_path, refusal):
+    out = tmp_path / "out"
+    (out / "types.csv").mkdir(parents=True)
+    (out / "annotations.csv").write_text("old")
+    message = refusal("variations", labels, "--out", out)
+    assert "types.csv: expected a file to write to, got a folder" in message
+    assert (out / "annotations.csv").read_text() == "old"
+    assert len(list(out.iterdir())) == 2
+
+
 def test_nothing_partial_stays(labels, tmp_path, monkeypatch, refusal):
     def fail(*_, **__):
         raise OSError(28, "No space left on device")
@@ -120,10 +130,13 @@ CONFIGURATIONS = {
 REFUSED = {
     "agreement none.json": "none.json: expected a readable COCO file",
     "agreement --threshold high {labels}": "--threshold: expected a number, got 'high'",
-    "agreement {labels} --config none.yaml": "--config: expected a file that can be read, got none.yaml: nothing there",
+    "agreement {labels} --config none.yaml": "--config: expected a file that can be read, got none.yaml: No such file",
     "agreement {labels} --image-field file": "--image-field: expected input in a format that has it (label_studio)",
     "agreement {labels} --assigned files": "--assigned of format coco: expected 'all' or 'drew', got 'files'",
     "agreement {labels} --out {labels}": "expected a folder to write to",
+    "agreement {labels} --out 'a\0b'": "--out: expected a path of at most 4,095 bytes, without NUL",
+    f"agreement {{labels}} --json {'x/' * 2500}": "--json: expected a path of at most 4,095 bytes, without NUL",
+    "agreement {labels} --csv '\udcff'": "--csv: expected 'images' or 'classes'",
     "agreement {labels} --json none/found.json": "none/found.json: expected a file in an existing folder",
     "agreement {labels} --boundaries": "expected a polygon or a mask of every annotation",
     "agreement {labels} --dask tcp://a:1": "expected a folder of shards (kalos-core shards)",

@@ -38,6 +38,8 @@ def of(tmp_path_factory):
             lambda of: k.agreement(open_shards(of.all.folder, client=5)),
             "client: expected a dask.distributed.Client, or .* got int",
         ),
+        (lambda _: open_shards("a\0b"), "folder: expected a path of at most 4,095 bytes, without NUL"),
+        (lambda _: open_shards("x/" * 2_500), "folder: expected a path of at most 4,095 bytes"),
         (lambda of: k.agreement(of.one), "annotations: expected at least two raters, got 1"),
         (lambda of: k.modified_map(of.all, thresholds=[0]), "thresholds: expected a number above 0"),
         (lambda of: k.modified_map(of.all, size="tiny"), "size: expected one of"),

@@ -33,6 +33,7 @@ def test_bars_are_grey_and_have_patterns_and_the_figure_itself_stays_as_it_is():
         (lambda: save_figure(BARS, "x.gif"), r"path: expected a name with \.html.*got 'x\.gif'"),
         (lambda: save_figure(BARS, "x.html", theme="dark"), "theme: expected one of 'print'"),
         (lambda: save_figure("x", "x.html"), "figure: expected a plotly figure"),
+        (lambda: save_figure(BARS, f"{__file__}/x.html"), "test_printing.py: expected a folder to write to, got"),
     ],
 )
 def test_impossible_actions_are_explained(call, message, tmp_path, monkeypatch):

@@ -84,7 +84,7 @@ def _masks(dataset: Any) -> None:
     from tests.fiftyone_bridge.stacks import small
 
     dataset.add_samples(small(), progress=False)
-    kf.compute_pixel_agreement(dataset, "day", raters=RATERS, bootstrap=0)
+    kf.compute_pixel_agreement(dataset, "day", raters=RATERS)
 
 
 SCENES = [Scene(_objects), Scene(_answers), Scene(_masks)]

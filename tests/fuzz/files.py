@@ -31,7 +31,7 @@ from tests.readers import (
 from tests.readers import test_coco_json as coco
 from tests.readers import test_vindr as vindr
 from tests.readers import test_zooniverse as zooniverse
-from tests.readers.cases import as_bytes, write
+from tests.readers.cases import as_bytes
 
 Content = str | bytes | list[Any] | dict[str, Any]
 """A table or XML, bytes, or a value to write as JSON."""
@@ -67,8 +67,12 @@ FILES: dict[str, tuple[dict[str, Content], Callable[[Path], Any]]] = {
     ),
     "Pascal VOC": ({"ann/a.xml": test_voc.LABELIMG, "bob/b.xml": test_voc.POLYGON}, readers.read_voc),
     "YOLO": (
-        {"ann/9.txt": test_yolo.DETECTION, "bob/9.txt": test_yolo.SEGMENTATION, "data.yaml": test_yolo.DATA_YAML},
-        readers.read_yolo,
+        {
+            "ann/9.txt": test_yolo.DETECTION,
+            "bob/9.txt": test_yolo.SEGMENTATION.splitlines()[0],
+            "data.yaml": test_yolo.DATA_YAML,
+        },
+        lambda at: readers.read_yolo(at, sizes={"9": (640, 480)}),
     ),
     "CVAT": (
         {"ann.xml": test_cvat.export(test_cvat.BOX), "bob.xml": test_cvat.export(test_cvat.MASK, test_cvat.SKELETON)},
@@ -120,7 +124,11 @@ def _spoiled(content: Content) -> st.SearchStrategy[Content]:
 def _reader(read: Callable[[Path], Any]) -> Callable[..., Any]:
     def call(files: dict[str, bytes]) -> Any:
         with TemporaryDirectory() as folder:
-            return read(write(Path(folder), files))
+            for name, content in files.items():
+                path = Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            return read(Path(folder))
 
     return call
 

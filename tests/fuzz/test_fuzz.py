@@ -1,5 +1,6 @@
 """Regression tests for found calls, and a short search. `python -m tests.fuzz` searches longer."""
 
+import warnings
 from inspect import isfunction
 
 import numpy as np
@@ -23,9 +24,10 @@ from kalos_core.variation import image_report, narrowed_variations, rater_rates
 from tests.fuzz import values as v
 from tests.fuzz.bridge import BRIDGE, COMMAND_LINE, SCENES
 from tests.fuzz.calls import CALLS, NOT_CALLED, public, trusts
-from tests.fuzz.files import READERS
+from tests.fuzz.files import FILES, READERS
 from tests.fuzz.harness import Target, attempt, search, use, where
 from tests.fuzz.targets import TARGETS
+from tests.readers.cases import as_bytes
 from tests.tiers import extended
 
 DEEP = v.deep(5_000)
@@ -41,6 +43,12 @@ def test_only_our_own_errors_leave_a_public_function(name, tmp_path, monkeypatch
     tried, findings = search(TARGETS[name], examples=6, start=0)
     assert tried
     assert findings == {}
+
+
+def test_files_are_valid_before_they_are_damaged():
+    warnings.simplefilter("ignore")  # pytest restores it
+    for name, (files, _) in FILES.items():
+        use(READERS[f"a file of {name}"].call({path: as_bytes(content) for path, content in files.items()}))
 
 
 def test_the_harness_detects_known_faults():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import fiftyone as fo
 import pytest
 
 import kalos_core.fiftyone as kf
-from kalos_core import InputError
+from kalos_core import InputError, KalosError
 from kalos_core.fiftyone.dataset.document import touch
 from kalos_core.fiftyone.internals import database, id_of
 from kalos_core.fiftyone.kinds.agreement.views import view_worst_first
@@ -41,6 +42,15 @@ def test_before_any_run_it_says_which_raters_were_found(dataset: fo.Dataset) -> 
     asked = panel.send("prompt", operator="analyse", given=start["given"])
     assert prompted(asked) == ("analyse", {"raters": list(RATERS)})
     assert Workbench(fo.Dataset()).load().frame["start"] == {"found": [], "given": {}, "unreadable": []}
+
+
+def test_a_deleted_field_of_a_run_is_named(own: fo.Dataset, tmp_path: Path) -> None:
+    own.delete_sample_field("agreement_alpha")
+    panel = Workbench(own).load()
+    words = "the field 'agreement_alpha' of run 'agreement' was deleted or renamed; compute the run again; "
+    assert panel.state["problem"] == f"{words}nothing is shown"
+    with pytest.raises(KalosError, match=f"^{words}no report is written$"):
+        kf.report(own, "agreement", tmp_path / "report.html")
 
 
 def test_runs_that_cannot_be_read_are_named_and_can_be_deleted(own: fo.Dataset) -> None:

@@ -260,7 +260,8 @@ def test_files(read, tmp_path):
 def test_arguments(tmp_path):
     words = "path_or_dict: expected a path, several paths, or the content of a COCO file as a mapping, got "
     wrong = [(7, words + "int"), (None, words + "NoneType"), ([document()], "path_or_dict: expected a path")]
-    files = [(tmp_path / name, "expected a readable COCO file in UTF-8, got") for name in ("absent.json", "a\0b")]
+    files = [(tmp_path / "absent.json", "expected a readable COCO file in UTF-8, got No such file or directory")]
+    files.append((tmp_path / "a\0b", "path_or_dict: expected a path of at most 4,095 bytes, without NUL, got"))
     files.append((tmp_path, "expected one COCO file for each of several raters, got labels.json"))
     path = write(tmp_path, json.dumps(document()).encode("utf-8-sig"), "labels.json")
     assert differing(read_coco, None, [*wrong, *files, (path, BOTH), (str(path), BOTH)]) == []

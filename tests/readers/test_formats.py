@@ -1,12 +1,16 @@
-"""Detection of file formats."""
+"""Detection of file formats, and the files in folders."""
 
+import errno
+import os
 import re
 from pathlib import Path
 
 import pytest
 
 from kalos_core import InputError, read_coco, readers
+from kalos_core.files import files_below, not_a_file
 from kalos_core.readers import FORMATS, read_labels
+from kalos_core.readers.folders import rater_folders
 from kalos_core.readers.formats import guess_format
 from tests.readers.cases import differing, lines, write
 
@@ -54,6 +58,57 @@ def test_by_its_name_and_its_beginning(tmp_path):
             guess_format(folder)
     (tmp_path / "broken.json.gz").write_bytes(b"no such thing")
     assert guess_format(tmp_path / "broken.json.gz") == "coco"
+
+
+def test_links_in_folders_are_followed_once(tmp_path):
+    write(tmp_path, {"away/b.txt": "", "raters/ann/a.txt": "", "raters/ann/.c.txt": ""})
+    raters = tmp_path / "raters"
+    for link, target in (("ann/more", "../../away"), ("ann/again", ".."), ("again", ".."), ("ann/self", "self")):
+        (raters / link).symlink_to(target)
+    homes = rater_folders(raters, least=1)
+    assert list(homes) == ["ann"]
+    found = [path.relative_to(raters).as_posix() for path in files_below(homes["ann"])]
+    assert found == ["ann/a.txt", "ann/more/b.txt", "ann/self"]
+    (raters / "bob").symlink_to("none")
+    with pytest.raises(InputError, match="bob: expected the folder of a rater, or a file, got a broken link"):
+        rater_folders(raters, least=1)
+
+
+def test_a_folder_that_cannot_be_listed_is_not_left_out(tmp_path, monkeypatch):
+    write(tmp_path, {"ann/a.txt": "", "ann/locked/b.txt": ""})
+    original = os.scandir
+
+    def listed(folder):
+        if Path(folder).name == "locked":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return original(folder)
+
+    monkeypatch.setattr(os, "scandir", listed)
+    with pytest.raises(InputError, match="locked: expected a folder that can be listed, got Permission denied"):
+        read_labels(tmp_path, format="dota")
+
+
+def test_a_folder_or_a_device_in_place_of_a_file_is_not_left_out(tmp_path):
+    write(tmp_path, {"ann.xml": "<annotations><image/></annotations>", "bob.xml/a.txt": ""})
+    with pytest.raises(InputError, match=r"bob\.xml: expected a readable CVAT export, got a folder"):
+        read_labels(tmp_path, format="cvat")
+    write(tmp_path / "yolo", {"ann/a.txt": "0 0.5 0.5 0.1 0.1"})
+    (tmp_path / "yolo" / "data.yaml").symlink_to("/dev/null")
+    with pytest.raises(InputError, match=r"data\.yaml: expected a readable file of class names .* got a pipe or a dev"):
+        read_labels(tmp_path / "yolo", format="yolo", sizes={"a": (9, 9)})
+
+
+def test_entries_that_are_no_files_are_named(tmp_path):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    links = {"device": "/dev/null", "dangling": "none", "endless": "endless"}
+    for name, target in links.items():
+        (tmp_path / name).symlink_to(target)
+    expected = {
+        "folder": "a folder", "pipe": "a pipe or a device", "device": "a pipe or a device",
+        "dangling": "a broken link", "endless": "a broken link", "none": "No such file or directory",
+    }  # fmt: skip
+    assert {name: not_a_file(tmp_path / name) for name in expected} == expected
 
 
 def test_options_go_to_the_reader(tmp_path):

@@ -31,6 +31,7 @@ from kalos_core.fiftyone.kinds.agreement.views import worst_images
 from kalos_core.fiftyone.kinds.pixels.paired import boundaries_of, divisions_of
 from kalos_core.fiftyone.kinds.variations.kind import narrowed_variations
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
+from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.stored import find_analysis, load_details
 from kalos_core.fiftyone.runs.table import KINDS
 from kalos_core.files import write_whole
@@ -128,6 +129,11 @@ def report(samples: Any, key: str, path: str | PathLike[str], settings: ReportSe
     True
     >>> dataset.delete()
     """
+    with explained(samples, "no report is written"):
+        return _report(samples, key, path, settings)
+
+
+def _report(samples: Any, key: str, path: str | PathLike[str], settings: ReportSettings) -> Path:
     analysis = find_analysis(samples, key)
     name = settings.title or f"How far the raters of {root_of(samples).name} agree: {analysis.key}"
     source = _source(samples, analysis)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePath
 from types import SimpleNamespace
 from typing import Any, TypedDict, cast
 
@@ -49,6 +50,10 @@ class RaterRecord(TypedDict):
     session: str
     classes: list[str] | None
     is_local: bool
+
+
+LOAD_TAG = "kalos-load-"
+"""Beginning of the tag of a load, which is also the name of its collection and, after a dot, of its file."""
 
 
 class LoadRecord(TypedDict):
@@ -130,7 +135,17 @@ def readable_info(info: Any) -> Info:
     found = info.get(INFO_KEY) if isinstance(info, dict) else None
     entries = found.items() if isinstance(found, dict) else ()
     hints = hints_of(Info)
-    return cast(Info, {name: value for name, value in entries if name not in hints or fits(value, hints[name])})
+    kept = {name: value for name, value in entries if name not in hints or fits(value, hints[name])}
+    if "load" in kept and not _is_of_a_load(kept["load"]):
+        del kept["load"]
+    return cast(Info, kept)
+
+
+def _is_of_a_load(record: LoadRecord) -> bool:
+    """Return whether a record names only a collection and a file that loads create; undoing a load deletes both."""
+    tag, files = record["tag"], record["files"]
+    is_own = tag.startswith(LOAD_TAG) and ObjectId.is_valid(tag.removeprefix(LOAD_TAG))
+    return is_own and (files is None or PurePath(files).name == f".{tag}")
 
 
 def _forget_garbled(dataset: Any) -> None:
@@ -142,7 +157,7 @@ def _forget_garbled(dataset: Any) -> None:
     names = [name for name in stored if name not in kept] if isinstance(stored, dict) else [INFO_KEY]
     warn(
         f"dataset: {listed(map(repr, names))} in the info of {dataset.name!r} cannot be read and was deleted; "
-        "check its raters, and samples whose tags begin with 'kalos-load'"
+        f"check its raters, and samples whose tags begin with '{LOAD_TAG}'"
     )
     entry = f"info.{INFO_KEY}"
     values = {"$set": {entry: kept, "last_modified_at": now()}}

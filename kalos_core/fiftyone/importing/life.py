@@ -5,6 +5,8 @@ A load that fails undoes itself. If its process dies, the next process that load
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ from kalos_core.fiftyone.dataset.database import (
     reload_samples,
     server,
 )
-from kalos_core.fiftyone.dataset.document import claim, read_info, update_info
+from kalos_core.fiftyone.dataset.document import LOAD_TAG, claim, read_info, update_info
 from kalos_core.fiftyone.dataset.opened import check_assigned_field
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, forget_raters
 from kalos_core.fiftyone.dataset.samples import every_sample
@@ -71,7 +73,7 @@ class Load:
         notes = Path(self.record["files"])
         notes.parent.mkdir(parents=True, exist_ok=True)
         with notes.open("a", encoding="utf-8") as lines:
-            lines.write(f"{path}\n")
+            lines.write(f"{json.dumps(str(path))}\n")  # a name may hold a line break
 
     def add_samples(self, paths: Sequence[str], sizes: Iterable[tuple[float, float]]) -> list[str]:
         """Add samples for image files of the given widths and heights, still without labels; return their ids."""
@@ -114,7 +116,7 @@ def loading(
         Folder of files that the load will create.
     """
     with writing_now() as writer:
-        tag = f"kalos-load-{ObjectId()}"
+        tag = f"{LOAD_TAG}{ObjectId()}"
         had_assigned = dataset.has_field(ASSIGNED_FIELD)
         if had_assigned:
             check_assigned_field(dataset)
@@ -242,8 +244,11 @@ def _undo(dataset: Any, record: Mapping[str, Any]) -> None:
 
 def _remove_files(notes: Path, with_folder: bool) -> None:
     if notes.exists():
-        for path in notes.read_text(encoding="utf-8").splitlines():
-            Path(path).unlink(missing_ok=True)
+        for line in notes.read_text(encoding="utf-8").splitlines():
+            with suppress(ValueError):  # a line that a dead process did not complete; its file does not exist yet
+                path = Path(json.loads(line))
+                if Path(os.path.realpath(path.parent)).is_relative_to(notes.parent.resolve()):
+                    path.unlink(missing_ok=True)
         notes.unlink()
     if with_folder and notes.parent.exists() and not any(notes.parent.iterdir()):
         notes.parent.rmdir()

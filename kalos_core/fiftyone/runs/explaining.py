@@ -13,7 +13,7 @@ from pymongo.errors import ConnectionFailure, OperationFailure
 
 from kalos_core.errors import InputError, KalosError, listed, repr_of
 from kalos_core.fiftyone.dataset.database import RESTARTED, last_known_server, server
-from kalos_core.fiftyone.dataset.document import read_info
+from kalos_core.fiftyone.dataset.document import own_runs, read_info
 from kalos_core.fiftyone.dataset.raters import label_fields
 from kalos_core.fiftyone.dataset.writing import MOST, WAYS_OUT, is_too_large
 from kalos_core.fiftyone.internals import database, id_of, root_of
@@ -46,7 +46,7 @@ def explained(samples: Any, outcome: str = "nothing of this run is kept") -> Ite
         if _OWN in vars(error):  # no cause was found before the cleanup, which may have deleted the data set
             raise
         changed = None if before is None else _reason(*before, known)
-        reason = _full(error) or _memory(error) or _too_large(error) or changed or _broken(error)
+        reason = _full(error) or _memory(error) or _too_large(error) or changed or _broken(error) or _lost(root, error)
         if reason is None:
             setattr(error, _OWN, True)
             raise
@@ -84,6 +84,17 @@ def _too_large(error: Exception) -> str | None:
 def _broken(error: Exception) -> str | None:
     if any(isinstance(found, ConnectionFailure) for found in _causes(error)):
         return "the database did not answer for a moment; try again"
+    return None
+
+
+def _lost(root: Any, error: Exception) -> str | None:
+    """Return which field of a run is gone, if the error names it; users can delete such fields in the App."""
+    if root is None or not isinstance(error, ValueError):
+        return None
+    for run in own_runs(root).values():
+        for path in run.config.fields:
+            if f"'{path}'" in str(error) and not root.has_field(path):
+                return f"the field {path!r} of run {run.key!r} was deleted or renamed; compute the run again"
     return None
 
 

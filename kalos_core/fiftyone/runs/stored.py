@@ -131,6 +131,9 @@ def load_run(samples: Any, run_key: str) -> AnyRun:
     with explained(samples):
         changes = _changes(samples, run)
         restore = KINDS[run.kind].restore
+        if restore is not None and not changes.images:
+            expected = "expected at least one sample in its view, got none"
+            raise InputError(f"run {run_key!r}: {expected}; its samples were deleted, or no longer match its filters")
         return replace(run, result=run.details if restore is None else restore(changes), stale=changes.all)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from bson import json_util
 from numpy.typing import NDArray
 
-from kalos_core.errors import Undefined
+from kalos_core.errors import InputError, Undefined
 from kalos_core.fiftyone.dataset.database import edited_since
 from kalos_core.fiftyone.dataset.document import RaterRecord, StoredRun
 from kalos_core.fiftyone.dataset.raters import OBJECTS, Family, facts_of
@@ -175,8 +175,20 @@ class Run(Generic[Settings, Metrics, Details, Result]):
 
     @cached_property
     def view(self) -> Any:
-        """Samples that it was computed on."""
-        return self.dataset if self.stages is None else view_of(self.dataset, list(map(json_util.loads, self.stages)))
+        """Samples that it was computed on.
+
+        Raises
+        ------
+        InputError
+            If this version of FiftyOne does not know its stages.
+        """
+        if self.stages is None:
+            return self.dataset
+        try:
+            return view_of(self.dataset, list(map(json_util.loads, self.stages)))
+        except (AttributeError, LookupError, TypeError, ValueError) as error:  # as FiftyOne builds a stage by its class
+            expected = "expected a view of stages that FiftyOne knows"
+            raise InputError(f"run {self.key!r}: {expected}, got {error}; compute the run again") from error
 
     @property
     def title(self) -> str:

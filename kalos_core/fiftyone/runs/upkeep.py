@@ -210,12 +210,13 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
         known = server()
         try:
             marked = _marked(dataset, run_keys, writer)
+            shared = _named_by_others(marked)
             for run in marked:
-                if run.config.folder is not None:
+                if run.config.folder is not None and run.config.folder not in shared:
                     _delete_folder(dataset, Path(run.config.folder))
                 by_name = RunNames(run.key).of_samples if run.unreadable else []
                 delete_fields(dataset, written_fields(dataset, run.key, [*run.config.fields, *by_name]))
-                if run.config.arrays is not None:
+                if run.config.arrays is not None and run.config.arrays not in shared:
                     delete_arrays(id_of(dataset), run.config.arrays)
                 check_server(known)
                 unlist(dataset, run)
@@ -226,33 +227,44 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
             raise
 
 
+def _named_by_others(runs: Sequence[StoredRun]) -> set[str]:
+    """Return the arrays and folders of some runs that other runs name, too, as those of a clone of the data set do.
+
+    The last of them is deleted later, as one that belongs to no run.
+    """
+    files = {name: [getattr(run.config, name) for run in runs] for name in ("arrays", "folder")}
+    wanted = [{f"config.{name}": {"$in": [of for of in given if of is not None]}} for name, given in files.items()]
+    others = {"_id": {"$nin": [run.id for run in runs]}, "$or": wanted}
+    found = database().runs.find(others, {f"config.{name}": True for name in files})
+    return {str(record_of(document).get(name)) for document in found for name in files}
+
+
 def _marked(dataset: Any, run_keys: Sequence[str], writer: Writer) -> list[StoredRun]:
     """Mark runs as being deleted by this process; return those that it may delete."""
     dataset.reload()
-    before = {run.id: run for key, run in own_runs(dataset, anew=True).items() if key in run_keys}
+    before = [run for key, run in own_runs(dataset, anew=True).items() if key in run_keys]
     if not before:
         return []
     stored = database().runs
-    for run in before.values():
+    for run in before:
         if run.unreadable:  # recreate a missing document, by which another process can finish the deletion
             stored.update_one({"_id": run.id}, {"$setOnInsert": {"_dataset_id": id_of(dataset)}}, upsert=True)
-    unchanged = [{"_id": run.id, "config.writer": run.config.writer} for run in before.values()]
+    unchanged = [{"_id": run.id, "config.writer": run.config.writer} for run in before]
     record = {"$cond": [{"$eq": [{"$type": "$config"}, "object"]}, "$config", {}]}
     note = {"$literal": {"status": DELETING, "writer": dict(writer)}}
     mark = [{"$set": {"config": {"$mergeObjects": [record, note]}}}]
     journaled(stored).update_many({"$or": unchanged}, mark)
     touch(dataset)
-    own = [
-        of["_id"] for of in stored.find({"_id": {"$in": list(before)}, "config.writer": dict(writer)}, {"_id": True})
-    ]
+    marked = {"_id": {"$in": [run.id for run in before]}, "config.writer": dict(writer)}
+    own = [of["_id"] for of in stored.find(marked, {"_id": True})]
     renaming = readable_info(stored_document(dataset, "info").get("info")).get("renaming")
     unmoved = {run.id for key, run in own_runs(dataset).items() if key in run_keys}
     is_busy = (renaming is not None and is_alive(renaming["writer"])) or not unmoved.issuperset(own)
-    if is_busy and any(run.config.status == COMPLETE for run in before.values()):
+    if is_busy and any(run.config.status == COMPLETE for run in before):
         stored.update_many({"_id": {"$in": own}}, {"$set": {"config.status": COMPLETE}})
         touch(dataset)
         raise InputError(f"{BUSY} {dataset.name!r}; wait until it is done")
-    return [before[identity] for identity in own]
+    return [run for run in before if run.id in own]  # several if keys name the same run
 
 
 LEFT_BEHIND: list[Callable[[Any], None]] = []
@@ -324,13 +336,17 @@ def sweep(dataset: Any) -> None:
 
 
 def _drop_files_of_no_run(dataset: Any) -> None:
-    """Remove files of a data set that belong to no run; none if a run is unreadable, as they may be its files."""
+    """Remove files of a data set that belong to no run; none if a run is unreadable, as they may be its files.
+
+    Runs of a clone of the data set name the same files.
+    """
     home = folder_of(dataset)
     folders = [folder for folder in home.iterdir() if folder.is_dir()] if home.exists() else []
     runs = own_runs(dataset, anew=True).values()  # list runs after folders: a run is listed before its folder is made
     if any(run.unreadable for run in runs):
         return
-    named = {run.config.folder for run in runs}
+    wanted = {"config.folder": {"$in": list(map(str, folders))}}
+    named = set(database().runs.distinct("config.folder", wanted)) if folders else set()
     for folder in folders:
         if str(folder) not in named:
             _delete_folder(dataset, folder)
@@ -365,9 +381,12 @@ def forget_deleted(dataset: Any, folders: Sequence[Path]) -> None:
 
 
 def _delete_folder(dataset: Any, folder: Path) -> None:
-    """Delete the files of a run, unless they belong to the data set that this one was cloned from."""
+    """Delete the files of a run: only a folder named by an id in the folder of this data set, and no link.
+
+    A run of a clone may name a folder of the original data set, and a damaged record any folder.
+    """
     home = folder_of(dataset)
-    if folder.parent != home:
+    if folder.parent != home or not ObjectId.is_valid(folder.name) or folder.is_symlink():
         return
     if folder.exists():
         shutil.rmtree(folder)

@@ -12,7 +12,7 @@ import numpy as np
 
 from kalos_core.annotations import Account
 from kalos_core.errors import InputError, Problems, is_hashable, listed, repr_of
-from kalos_core.files import as_path, load_json, parse_json, read_bytes
+from kalos_core.files import as_path, entries_of, load_json, parse_json, read_bytes
 from kalos_core.readers.coco.columns import NOT_USED, Records, decode_coco, own_ids, record_name
 from kalos_core.readers.coco.crowds import CrowdMarks
 from kalos_core.readers.coco.raters import Info, find_rater_field, is_rater_list, without_raters
@@ -199,9 +199,9 @@ def files_of(source: Any) -> list[Path]:
         found = [as_path(path, "path_or_dict") for path in source]
         there = [str(path) for path in found]
     elif isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-        inside = sorted(Path(source).iterdir())
-        found = [path for path in inside if path.suffix.lower() == ".json" and path.name[0] != "."]
-        there = [path.name for path in inside]
+        folders, inside = entries_of(Path(source))
+        found = [path for path in inside if path.suffix.lower() == ".json"]
+        there = [path.name for path in (*folders, *inside)]
     else:
         return []
     if len(found) < 2:

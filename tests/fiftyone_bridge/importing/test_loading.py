@@ -325,6 +325,15 @@ class TestImages:
             assert list(tmp_path.rglob("*")) == []
             assert not fo.dataset_exists("new")
 
+    def test_a_name_with_line_breaks_undoes_no_other_file(self, tmp_path, meanwhile):
+        own, data = tmp_path / "own.png", coco()
+        own.touch()
+        data["images"][0]["file_name"] = f"a\n{own}"
+        meanwhile(Image, "new", before=raising(TypeError()), call=2)
+        with pytest.raises(TypeError):
+            kf.load_raters(data, "new", canvas=tmp_path / "canvas")
+        assert [path for path in tmp_path.rglob("*") if path.is_file()] == [own]
+
     def test_a_canvas_larger_than_memory_is_refused_before_the_work(self, tmp_path):
         data = coco()
         data["images"][0] |= {"width": 10**9, "height": 1000}

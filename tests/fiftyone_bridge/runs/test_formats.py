@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gzip
+import json
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -273,6 +274,22 @@ class TestInformation:
             assert "kalos" not in two.info
         kf.rename_run(two, "run", "new")
         kf.delete_run(two, "new")
+
+    def test_a_foreign_record_of_a_load_deletes_nothing(self, two, tmp_path):
+        """Data sets of others bring their information along; undoing a load deletes a collection and files."""
+        own = tmp_path / "own.txt"
+        own.write_text(json.dumps(str(tmp_path.parent)))
+        with writing_now() as writer:
+            pass  # dead afterwards
+        right = {"writer": dict(writer), "tag": f"{document.LOAD_TAG}{ObjectId()}", "is_new": False,
+                 "is_complete": False, "fields": [], "had_assigned": True, "default_classes": [], "mask_targets": [],
+                 "files": None, "makes_folder": False}  # fmt: skip
+        for wrong in ({"tag": "datasets"}, {"tag": f"{document.LOAD_TAG}x"}, {"files": str(own)}):
+            remember(two, {"load": {**right, **wrong}})
+            with pytest.warns(KalosWarning, match="'load' in the info"):
+                assert set(kf.list_runs(two)) == {"run", "other"}
+        assert own.exists()
+        assert fo.dataset_exists(two.name)
 
     def test_readable_entries_stay(self, two):
         """This includes entries that this version does not know."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pymongo.errors import AutoReconnect, OperationFailure
 
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning
+from kalos_core.fiftyone.dataset import document
 from kalos_core.fiftyone.dataset.document import update_info
 from kalos_core.fiftyone.deciding import decide, results
 from kalos_core.fiftyone.importing import life as loads
@@ -486,6 +488,67 @@ class TestChangedMeanwhile:
         copy.delete()
         agree(other, "more")
         assert files_of(identity) == NOTHING
+
+    def test_a_copy_keeps_the_files_of_a_deleted_run(self, make):
+        dataset = make(small, persistent=True)
+        kf.compute_pixel_agreement(dataset, "run", raters=RATERS)
+        copy, masks = dataset.clone(), [Path(path) for path in dataset.values("run_rater_count.map_path") if path]
+        kf.delete_run(dataset, "run")
+        agreed = kf.compute_pixel_agreement(dataset, "other", raters=RATERS)  # cleans up
+        assert kf.load_run(copy, "run").result.mean_f1 == agreed.result.mean_f1
+        assert all(path.exists() for path in masks)
+        kf.delete_run(copy, "run")
+        kf.delete_run(dataset, "other")
+        upkeep.sweep(dataset)
+        assert not any(path.exists() for path in masks)
+        assert stored_files(dataset) == 0
+
+    def test_a_run_under_two_keys_is_deleted_under_both(self, make):
+        dataset = make()
+        kf.analyse(dataset, "run", kinds=["agreement"], raters=RATERS)
+        entry = {"runs.copy": dataset._doc.runs["run"].id, "last_modified_at": document.now()}
+        get_db_conn().datasets.update_one({"_id": dataset._doc.id}, {"$set": entry})
+        assert set(kf.list_runs(dataset)) == {"run", "copy"}
+        kf.delete_run(dataset, "run")
+        assert kf.list_runs(dataset) == []
+        assert stored_files(dataset) == 0
+
+    def test_a_view_that_holds_no_sample_anymore_is_named(self, make):
+        dataset = make()
+        dataset.tag_samples("in")
+        kf.compute_agreement(dataset.match_tags("in"), "run", raters=RATERS, bootstrap=0)
+        dataset.untag_samples("in")
+        with pytest.raises(InputError, match="run 'run': expected at least one sample in its view, got none"):
+            kf.load_run(dataset, "run")
+
+    @pytest.mark.parametrize("stage", ['{"_cls": "fiftyone.core.stages.Unknown", "kwargs": []}', "{"])
+    def test_a_view_that_cannot_be_built_is_named(self, make, stage):
+        run = replace(agree(make()), stages=[stage])
+        with pytest.raises(InputError, match=r"expected a view of stages that FiftyOne knows, got .*; compute the"):
+            run.view  # noqa: B018
+
+    def test_files_of_operators_stay(self, make):
+        dataset = make()
+        report = upkeep.folder_of(dataset) / "files" / "report.html"
+        report.parent.mkdir(parents=True)
+        report.touch()
+        agree(dataset)
+        upkeep.sweep(dataset)
+        assert report.exists()
+
+    @pytest.mark.parametrize("folder", ["..", ".", "files", "link"])
+    def test_a_damaged_record_deletes_no_other_folder(self, make, tmp_path, folder):
+        dataset, own = make(), tmp_path / "own.txt"
+        agree(dataset)
+        home = upkeep.folder_of(dataset)
+        (home / "files").mkdir(parents=True)
+        own.touch()
+        (home / "link").symlink_to(tmp_path)
+        entry = {"$set": {"config.folder": f"{home}/{folder}"}}
+        get_db_conn().runs.update_one({"_id": dataset._doc.runs["run"].id}, entry)
+        kf.delete_run(dataset, "run")
+        assert (home / "files").exists()
+        assert own.exists()
 
     def test_a_run_that_was_deleted_cannot_be_described(self, dataset, meanwhile):
         agree(dataset)
