@@ -131,7 +131,7 @@ def not_a_file(path: Path) -> str:
 def entries_of(folder: Path) -> tuple[list[Path], list[Path]]:
     """Return the folders in a folder, and its other entries, both sorted by name.
 
-    Links are followed, except those to a folder that holds the link: they lead to files that are found anyway. Names
+    Links are followed, except those to a folder on the way to them: they lead to files that are found anyway. Names
     that begin with a dot are left out.
 
     Raises
@@ -148,11 +148,17 @@ def entries_of(folder: Path) -> tuple[list[Path], list[Path]]:
                     continue
                 if not (_is_folder(path) if entry.is_symlink() else entry.is_dir()):
                     others.append(path)
-                elif not (entry.is_symlink() and folder.resolve().is_relative_to(path.resolve())):
+                elif not (entry.is_symlink() and _leads_back(folder, path)):
                     folders.append(path)
     except OSError as error:
         raise InputError(f"{folder}: expected a folder that can be listed, got {reason(error)}") from error
     return folders, others
+
+
+def _leads_back(folder: Path, link: Path) -> bool:
+    """Return whether a link leads to a folder through which its own folder was reached, perhaps by another link."""
+    target = link.resolve()
+    return any(home.resolve().is_relative_to(target) for home in (folder, *folder.parents))
 
 
 def _is_folder(link: Path) -> bool:

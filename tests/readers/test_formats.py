@@ -69,8 +69,12 @@ def test_links_in_folders_are_followed_once(tmp_path):
     assert list(homes) == ["ann"]
     found = [path.relative_to(raters).as_posix() for path in files_below(homes["ann"])]
     assert found == ["ann/a.txt", "ann/more/b.txt", "ann/self"]
-    (raters / "bob").symlink_to("none")
-    with pytest.raises(InputError, match="bob: expected the folder of a rater, or a file, got a broken link"):
+    for rater, other in (("ann", "bob"), ("bob", "ann")):
+        (raters / rater).mkdir(exist_ok=True)
+        (raters / rater / f"of_{other}").symlink_to(f"../{other}")
+    assert len(files_below(raters)) == 6
+    (raters / "cid").symlink_to("none")
+    with pytest.raises(InputError, match="cid: expected the folder of a rater, or a file, got a broken link"):
         rater_folders(raters, least=1)
 
 
