@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from kalos_core.fiftyone.dataset.database import files_of
+
 from .rows import Row
 
 MOST_IMAGES = 25
@@ -17,7 +19,7 @@ def paired_of(dataset: Any, found: Any, measure: str, *, low_is_worse: bool) -> 
     title, _, over = found.headline.partition("\n")
     worst = found.by_image().dropna(subset=measure).sort_values(measure, ascending=low_is_worse, kind="stable")
     worst = worst[:MOST_IMAGES]
-    files = dict(zip(*dataset.select(worst["image"].tolist()).values(["id", "filepath"]), strict=True))
+    files = files_of(dataset, worst["image"].tolist())
     images = [row for row in worst.to_dict("records") if row["image"] in files]
     return {
         "title": title,

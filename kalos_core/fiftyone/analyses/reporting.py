@@ -18,6 +18,7 @@ from kalos_core.display import count_text, with_interval
 from kalos_core.drawing import Drawing
 from kalos_core.errors import InputError, Undefined, lookup
 from kalos_core.fiftyone.analyses.summaries import advice_of, overview_of, rater_scorecard
+from kalos_core.fiftyone.dataset.database import files_of
 from kalos_core.fiftyone.dataset.filter import Filter
 from kalos_core.fiftyone.deciding.decide import decisions
 from kalos_core.fiftyone.deciding.kinds import deciding_of
@@ -243,7 +244,7 @@ def _missing(kind: str) -> Undefined:
 
 
 def _names(samples: Any, ids: Sequence[str]) -> list[str]:
-    known = dict(zip(*root_of(samples).values(["id", "filepath"]), strict=True))
+    known = files_of(root_of(samples))
     return [Path(known[found]).name if found in known else found for found in map(str, ids)]
 
 

@@ -135,10 +135,17 @@ def stream(view: Any, paths: Sequence[str], block: int = BLOCK) -> Iterator[Colu
             columns[path].append(value_of(document))
         size += 1
         if size == block:
-            yield _checked(columns)
+            yield check_columns(columns)
             columns, size = {path: [] for path in paths}, 0
     if size:
-        yield _checked(columns)
+        yield check_columns(columns)
+
+
+def files_of(view: Any, ids: Sequence[str] | None = None) -> dict[str, str]:
+    """Return the file path of each sample by id, in the order of the view; with ids, only of those that exist."""
+    chosen = view if ids is None else view.select(list(ids)) if ids else view.limit(0)
+    blocks = stream(chosen, ["id", "filepath"])
+    return {key: path for columns in blocks for key, path in zip(columns["id"], columns["filepath"], strict=True)}
 
 
 STORED: dict[str, tuple[type, ...]] = {
@@ -149,7 +156,7 @@ STORED: dict[str, tuple[type, ...]] = {
 """End of a path -> types of its values. FiftyOne ensures them, except for edits in the database."""
 
 
-def _checked(columns: Columns) -> Columns:
+def check_columns(columns: Columns) -> Columns:
     """Refuse values of other types than those in `STORED`."""
     for path, values in columns.items():
         kinds = STORED.get(path[max(path.rfind("."), 0) :], (object,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from fiftyone import ViewExpression
 from fiftyone import ViewField as F
 
+from kalos_core.fiftyone.dataset.database import files_of
 from kalos_core.fiftyone.dataset.raters import label_fields
 
 Row = TypeVar("Row")
@@ -50,13 +51,6 @@ def only_labels(view: Any, fields: Iterable[str], condition: Any) -> Any:
     for field, each in there.items():
         found = found.filter_labels(field, each, only_matches=False)
     return found
-
-
-def files_of(view: Any, ids: Sequence[str]) -> dict[str, str]:
-    """Return the file path of each of some samples by id; missing samples are left out."""
-    if not ids:
-        return {}
-    return dict(zip(*view.select(list(ids)).values(["id", "filepath"]), strict=True))
 
 
 def with_files(

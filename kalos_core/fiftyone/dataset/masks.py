@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kalos_core.annotations import Annotations, object_array
 from kalos_core.errors import InputError, KalosError, KalosWarning, listed
 from kalos_core.fiftyone.dataset.coordinates import stored_mask
-from kalos_core.fiftyone.dataset.database import Columns, stream
+from kalos_core.fiftyone.dataset.database import Columns, files_of, stream
 from kalos_core.fiftyone.dataset.document import RaterRecord
 from kalos_core.fiftyone.dataset.objects import Labels, read_labels
 from kalos_core.fiftyone.dataset.opened import Opened
@@ -353,7 +353,7 @@ def _rasterised(samples: Any, selection: Selection, again: bool) -> RasterisedMa
     annotations = labels.annotations
     if not again:
         check_sizes(annotations.files, annotations.image_size)
-    paths = dict(zip(*labels.view.values(["id", "filepath"]), strict=True))
+    paths = files_of(labels.view)
     return RasterisedMasks(
         view=labels.view,
         selection=labels.selection,

@@ -19,7 +19,7 @@ from kalos_core.annotations import Annotations
 from kalos_core.decisions import DECISIONS, LABEL_DECISIONS, Decision
 from kalos_core.display import alpha_text, number_of
 from kalos_core.errors import InputError, KalosWarning, index_of, lookup
-from kalos_core.fiftyone.dataset.database import collection, stored_sample
+from kalos_core.fiftyone.dataset.database import check_columns, collection, stored_sample
 from kalos_core.fiftyone.dataset.masks import Stacks, open_masks
 from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.dataset.raters import class_names, label_fields
@@ -224,6 +224,7 @@ class _OfQueue(Decidable):
 
     def seen(self, sample_id: str, variations_key: str | None) -> SeenSample:  # noqa: ARG002 - there are none of these
         document = self._document(sample_id)
+        check_columns({"id": [sample_id], "filepath": [document["filepath"]]})
         entries = queue_of(document, self.run, StoredAnswers)
         raters = raters_in(entries, self.run.metrics["raters"])
         rows = tuple(tuple(self._cells(entry, raters)) for entry in entries)

@@ -12,7 +12,7 @@ from fiftyone import ViewField as F
 
 from kalos_core.decisions import Decision
 from kalos_core.errors import InputError, check_whole, listed, lookup, repr_of
-from kalos_core.fiftyone.dataset.database import collection, stored_sample
+from kalos_core.fiftyone.dataset.database import check_columns, collection, stored_sample
 from kalos_core.fiftyone.deciding.decide import decision_of, is_split, latest
 from kalos_core.fiftyone.deciding.kinds import DecidableRun, deciding_of, load_decidable
 from kalos_core.fiftyone.deciding.stored import decisions_of, queue_of
@@ -271,10 +271,9 @@ def queued_images(
         {"$limit": check_whole(count, "count", 1)},
         {"$project": {"filepath": True, "alpha": f"${deciding_of(samples, run).measure}", "open": {"$size": distinct}}},
     ]
-    return [
-        QueuedImage(str(found["_id"]), Path(found["filepath"]).name, found["alpha"], found["open"])
-        for found in collection(samples).aggregate(stages)
-    ]
+    images = list(collection(samples).aggregate(stages))
+    check_columns({"id": [of["_id"] for of in images], "filepath": [of["filepath"] for of in images]})
+    return [QueuedImage(str(of["_id"]), Path(of["filepath"]).name, of["alpha"], of["open"]) for of in images]
 
 
 def _behind(samples: Any, run: DecidableRun, sample_id: str) -> dict[str, Any]:

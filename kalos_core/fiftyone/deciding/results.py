@@ -9,9 +9,16 @@ import fiftyone as fo
 
 from kalos_core.decisions.objects import against_in
 from kalos_core.errors import InputError, KalosError, check_text
-from kalos_core.fiftyone.dataset.database import check_server, collection, journaled, reload_samples, server, with_tag
+from kalos_core.fiftyone.dataset.database import (
+    check_server,
+    collection,
+    files_of,
+    journaled,
+    reload_samples,
+    server,
+    with_tag,
+)
 from kalos_core.fiftyone.dataset.document import read_info, update_info
-from kalos_core.fiftyone.dataset.expressions import files_of
 from kalos_core.fiftyone.deciding.decide import decisions, latest, stored_decisions
 from kalos_core.fiftyone.deciding.kinds import deciding_of, load_decidable
 from kalos_core.fiftyone.deciding.queue import view_of_queue

@@ -25,6 +25,7 @@ from kalos_core.fiftyone.dataset.database import (
     check_server,
     collection,
     declare,
+    files_of,
     journaled,
     keep,
     reload_samples,
@@ -256,7 +257,7 @@ def _remove_files(notes: Path, with_folder: bool) -> None:
 
 def known_images(samples: Any) -> KnownImages:
     """Return an index of samples by file path."""
-    return KnownImages(dict(zip(*samples.values(["id", "filepath"]), strict=True)))
+    return KnownImages(files_of(samples))
 
 
 def find_dataset(dataset: Any) -> Any:

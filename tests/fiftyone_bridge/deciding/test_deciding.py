@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 
 import fiftyone as fo
 import pytest
@@ -15,7 +16,7 @@ from kalos_core.fiftyone.dataset.document import read_info, update_info
 from kalos_core.fiftyone.deciding import decide as module
 from kalos_core.fiftyone.deciding import results
 from kalos_core.fiftyone.deciding.decide import carry_decisions
-from kalos_core.fiftyone.deciding.queue import QUEUED, view_of_queue
+from kalos_core.fiftyone.deciding.queue import QUEUED, queued_images, view_of_queue
 from kalos_core.fiftyone.deciding.results import settle_hand_over
 from kalos_core.fiftyone.runs.stored import count_changes
 from kalos_core.fiftyone.runs.writers import writing_now
@@ -537,3 +538,10 @@ class TestEdited:
         stored.update_many({}, {"$set": {"ann.detections.$[].tags": "mine"}})
         kf.tag_disputes(dataset, "run", "look")
         assert ["mine", "look"] in [label["tags"] for sample in stored.find() for label in sample["ann"]["detections"]]
+
+    def test_the_paths_of_files(self, dataset):
+        for value in (5, None, ["a.jpg"]):
+            get_db_conn()[dataset._sample_collection_name].update_many({}, {"$set": {"filepath": value}})
+            for read in (kf.worst_images, partial(queued_images, count=5)):
+                with pytest.raises(InputError, match="expected a str in 'filepath', got"):
+                    list(read(dataset, "run"))

@@ -18,7 +18,7 @@ from kalos_core.annotations.joining import ATTRIBUTES, attributes_from
 from kalos_core.chance.distances import KappaWeights, MetricName
 from kalos_core.errors import InputError, check_text, index_of, listed
 from kalos_core.fiftyone.dataset.coordinates import CROWD, FILE_ID
-from kalos_core.fiftyone.dataset.database import stream
+from kalos_core.fiftyone.dataset.database import files_of, stream
 from kalos_core.fiftyone.dataset.document import own_runs
 from kalos_core.fiftyone.dataset.found import RATER_ATTRIBUTES
 from kalos_core.fiftyone.dataset.raters import label_fields
@@ -176,7 +176,7 @@ def attribute_rows(samples: Any, run_key: str, attribute: str, limit: int = 25) 
     code = {name: number for number, name in enumerate(annotations.images.tolist())}
     order = run.settings["attributes"][place]["order"]
     rows = []
-    for sample_id, path in zip(*worst.values(["id", "filepath"]), strict=True):
+    for sample_id, path in files_of(worst).items():
         here = np.flatnonzero(annotations.image == code[sample_id])
         units: dict[int, dict[int, Any]] = {}
         for row in here.tolist():

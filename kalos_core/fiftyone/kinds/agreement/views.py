@@ -14,6 +14,7 @@ from fiftyone import ViewExpression
 from fiftyone import ViewField as F
 
 from kalos_core.errors import InputError, check_number, index_of, listed
+from kalos_core.fiftyone.dataset.database import files_of
 from kalos_core.fiftyone.dataset.expressions import text, together
 from kalos_core.fiftyone.dataset.filter import Filter, check_filter
 from kalos_core.fiftyone.dataset.raters import label_fields
@@ -160,11 +161,11 @@ def worst_images(
     counts = [F(paths[field]).length() for field in run.label_fields if field in paths]
     # each of several values is a separate query; only the first one scans all images
     worst = view.select(_sorted(view, alpha).limit(limit).values("id"), ordered=True)
-    ids, files, alphas, *labels = worst.values(["id", "filepath", alpha, *counts])
+    files, (ids, alphas, *labels) = files_of(worst), worst.values(["id", alpha, *counts])
     totals = [sum(of_image) for of_image in zip(*labels, strict=True)] if labels else [0] * len(ids)
     return [
-        ImageRow(sample_id, Path(path).name, value, total, path)
-        for sample_id, path, value, total in zip(ids, files, alphas, totals, strict=True)
+        ImageRow(sample_id, Path(files[sample_id]).name, value, total, files[sample_id])
+        for sample_id, value, total in zip(ids, alphas, totals, strict=True)
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kalos_core.drawing.generated import NoisePreview, preview_generated
+from kalos_core.fiftyone.dataset.database import files_of
 from kalos_core.fiftyone.dataset.raters import rater_fields
 from kalos_core.fiftyone.dataset.samples import check_samples
 from kalos_core.fiftyone.kinds.noise.settings import PreviewArguments
@@ -44,8 +45,7 @@ def preview_noise(samples: Any, settings: PreviewArguments) -> NoisePreview:
     result = chosen.generate(labels.annotations, 1, settings.magnitude, settings.seed, reference=list(origin.names))
     images, annotated = result.original.images, np.unique(result.original.image)
     image = int(next((code for code in annotated if images[code] == settings.sample_id), annotated[0]))
-    paths = dict(zip(*few.values(["id", "filepath"]), strict=True))
-    return preview_generated(result, image, paths[images[image]])
+    return preview_generated(result, image, files_of(few)[images[image]])
 
 
 def _few(samples: Any, reference: str, sample_id: str | None) -> Any:

@@ -12,7 +12,7 @@ import fiftyone.zoo as foz
 import numpy as np
 
 from kalos_core.errors import InputError, listed, lookup, repr_of
-from kalos_core.fiftyone.dataset.database import stream
+from kalos_core.fiftyone.dataset.database import files_of, stream
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, LabelType
 from kalos_core.fiftyone.dataset.objects import Labels, labels_of_field, read_labels
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, label_fields, rater_fields, rater_names, resolve_fields
@@ -220,7 +220,8 @@ def false_positive_source_of(settings: NoiseArguments, labels: Labels, origin: R
         return TransplantedFalsePositives()
     view: Any = labels.view
     if source == "images":
-        return ImageFalsePositives(dict(zip(*view.values(["id", "filepath"]), strict=True)))
+        files: Mapping[Any, Any] = files_of(view)
+        return ImageFalsePositives(files)
     fields = label_fields(view)
     if detections is None:
         raise InputError(f"detections: expected a field of detections, one of {listed(fields, 20)}, got none")

@@ -10,6 +10,7 @@ from typing import Any
 from fiftyone import ViewField as F
 
 from kalos_core.errors import lookup
+from kalos_core.fiftyone.dataset.database import files_of
 from kalos_core.fiftyone.dataset.expressions import any_of, only_labels, text, together
 from kalos_core.fiftyone.runs.arrays import as_texts
 from kalos_core.fiftyone.runs.stored import load_metrics
@@ -76,10 +77,10 @@ def view_of_changes(samples: Any, run_key: str) -> Any:
 def noisy_images(samples: Any, run_key: str, limit: int | None = None) -> list[NoisyImage]:
     """Return the images of a run with events other than shifts, most events first."""
     view = view_of_changes(samples, run_key)
-    ids, files = (view if limit is None else view.limit(limit)).values(["id", "filepath"])
+    files = files_of(view if limit is None else view.limit(limit))
     stored = load_metrics(samples, run_key, "noise").arrays
     counts = dict(zip(as_texts(stored["image_ids"]), stored[f"{PREFIX}counts"].tolist(), strict=True))
     return [
         NoisyImage(key, Path(file).name, dict(zip(CHANGES, counts[key], strict=False)))  # shifts come last
-        for key, file in zip(ids, files, strict=True)
+        for key, file in files.items()
     ]

@@ -21,9 +21,8 @@ from kalos_core.annotations import object_array
 from kalos_core.arrays import by_item, run_starts
 from kalos_core.decisions import Decision, Resolved, ResolvedLabels, disputed_answers, resolve, resolve_labels
 from kalos_core.decisions.decision import Undecided
-from kalos_core.fiftyone.dataset.database import FieldArguments, label_field
+from kalos_core.fiftyone.dataset.database import FieldArguments, files_of, label_field
 from kalos_core.fiftyone.dataset.encoding import LABEL_TYPES, Document, Rows, choose_label_type
-from kalos_core.fiftyone.dataset.expressions import files_of
 from kalos_core.fiftyone.dataset.raters import DECIDED, ESTIMATED
 from kalos_core.fiftyone.deciding.units import MatchedUnits
 from kalos_core.fiftyone.kinds import labelled, matched
