@@ -99,6 +99,19 @@ class NarrowedVariations(Result):
         return np.bincount(table.rater[rows], minlength=len(table.raters))
 
     @cached_property
+    def least_similarity(self) -> NDArray[np.float64]:
+        """(N,) smallest similarity of each annotation in the findings of all raters; infinite in none."""
+        every = self.of_everybody
+        least = np.full(len(every.annotations), np.inf)
+        np.fmin.at(least, every.side_row, np.repeat(every.similarity, every.side_sizes.sum(axis=1)))
+        return least
+
+    @cached_property
+    def confused(self) -> NDArray[np.intp]:
+        """Selected findings whose sides have different classes."""
+        return np.flatnonzero(self.found.is_confused)
+
+    @cached_property
     def rater_rates(self) -> RaterRates:
         """Numbers of objects for the rates, on these images and of the class if one is selected."""
         table = self.found.annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -65,6 +65,9 @@ class _Compared(Protocol):
 
     @property
     def side_start(self) -> NDArray[np.intp]: ...
+
+    @property
+    def by_others(self) -> ByOthers: ...
 
     @property
     def side_row(self) -> NDArray[np.intp]: ...
@@ -206,14 +209,13 @@ def rater_rates(found: _Compared, rows: NDArray[np.bool_] | None = None) -> Rate
         raise InputError(f"found: expected variations, the result of variations(annotations), got {repr_of(found)}")
     table = found.annotations
     counted = np.ones(len(table), np.bool_) if rows is None else rows
-    sides = _Sides.of(found)
-    so, compared = _towards_most(sides, len(table))
-    own = counted & compared
+    seen = found.by_others
+    own = counted & seen.compared
     count, of = np.zeros((2, len(table.raters), len(RATES)), np.intp)
-    np.add.at(count, table.rater[own], so[own].astype(np.intp))
+    np.add.at(count, table.rater[own], seen.so[own].astype(np.intp))
     of[:] = np.bincount(table.rater[own], minlength=len(table.raters))[:, None]
     for rater in range(len(table.raters)):
-        object_of, there, has = _objects(sides, table.rater, rater)
+        object_of, there, has = seen.objects(rater)
         wanted = np.zeros(len(there), np.bool_)
         wanted[object_of[counted & (table.rater != rater)]] = True
         count[rater, MISSING], of[rater, MISSING] = (there & wanted & ~has).sum(), (there & wanted).sum()
@@ -231,21 +233,122 @@ def rows_counted(found: _Compared, rater: int) -> dict[str, NDArray[np.intp]]:
     >>> rows["missing"].tolist(), rows["additional"].tolist()
     ([1], [0])
     """
-    rater_of = found.annotations.rater
-    sides = _Sides.of(found)
-    so, compared = _towards_most(sides, len(rater_of))
-    own = compared & (rater_of == rater)
-    rows = {name: np.flatnonzero(own & so[:, column]) for column, name in enumerate(RATES)}
-    object_of, there, has = _objects(sides, rater_of, rater)
+    rater_of, seen = found.annotations.rater, found.by_others
+    own = seen.compared & (rater_of == rater)
+    rows = {name: np.flatnonzero(own & seen.so[:, column]) for column, name in enumerate(RATES)}
+    object_of, there, has = seen.objects(rater)
     others = np.flatnonzero(rater_of != rater)
     number, first = np.unique(object_of[others], return_index=True)
     return rows | {"missing": others[first[(there & ~has)[number]]]}
 
 
+@dataclass(frozen=True, eq=False)
+class ByOthers:
+    """How the findings of N annotations compare each with the other raters, and their objects, C of them.
+
+    An object is a set of annotations joined by one-to-one findings. For the rate of misses of one rater, objects are
+    those of the others. Almost all of these are the same with and without one rater (`is_firm`), so that one pass over
+    the findings serves all R raters.
+
+    Parameters
+    ----------
+    rater_of : (N,) int
+    so : (N, 8) bool
+        Whether an annotation is of a type towards most others (additional: all).
+    compared : (N,) bool
+        Whether it is in any finding.
+    object_of : (N,) int
+    drawn, known : (C, R) bool
+        Whether a rater has an annotation of the object; or, in `known`, has none but was compared.
+    only : (C, R) int
+        How many raters are known only as they were compared with this one.
+    asked, has : (C, R) bool
+        Whether the rater was compared with an annotation of the object by others, and has it.
+    is_firm : (C,) bool
+        Whether the rest of the object stays joined without any one of its raters.
+    loose : _Sides
+        Findings of the other objects.
+    """
+
+    rater_of: NDArray[np.intp]
+    so: NDArray[np.bool_]
+    compared: NDArray[np.bool_]
+    object_of: NDArray[np.intp]
+    drawn: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    only: NDArray[np.intp]
+    asked: NDArray[np.bool_]
+    has: NDArray[np.bool_]
+    is_firm: NDArray[np.bool_]
+    loose: _Sides
+
+    @classmethod
+    def of(cls, found: _Compared) -> ByOthers:
+        """Return what one pass over the findings shows."""
+        rater_of, sides = found.annotations.rater, _Sides.of(found)
+        raters = int(max(rater_of.max(initial=-1), sides.towards.max(initial=-1))) + 1
+        so, compared = _towards_most(sides, len(rater_of))
+        joined = sides.part(sides.partner >= 0)
+        count, object_of = _joined(joined, len(rater_of))
+        drawn, asked, has, several = np.zeros((4, count, raters), np.bool_)
+        drawn[object_of, rater_of] = True
+        cell, of_row = object_of[sides.row] * raters + sides.towards, rater_of[sides.row]
+        asked.ravel()[cell] = True
+        has.ravel()[cell[sides.kind != ADDITIONAL]] = True
+        by = np.zeros((count, raters), np.intp)
+        by.ravel()[cell] = of_row
+        several.ravel()[cell[by.ravel()[cell] != of_row]] = True
+        of_object, _ = np.nonzero(alone := asked & ~several & ~drawn)
+        only = np.bincount(of_object * raters + by[alone], minlength=count * raters).reshape(count, raters)
+        is_firm = _firm(joined, object_of, count)
+        loose = sides.part(~is_firm[object_of[sides.row]])
+        return cls(rater_of, so, compared, object_of, drawn, drawn | asked, only, asked, has, is_firm, loose)
+
+    def objects(self, rater: int) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return (N,) the object of each annotation, and per object whether most others have it, and this rater has.
+
+        Objects are those of the other raters; those that fall apart without this rater follow the others.
+        """
+        drawn, known = (of.sum(axis=1) - of[:, rater] for of in (self.drawn, self.known))
+        there = self.asked[:, rater] & (2 * drawn > known - self.only[:, rater])
+        apart = ~self.is_firm & self.drawn[:, rater]
+        rows = np.flatnonzero(apart[self.object_of])
+        if not len(rows):
+            return self.object_of, there, self.has[:, rater]
+        object_of, place = self.object_of.copy(), np.zeros(len(self.object_of), np.intp)
+        place[rows] = np.arange(len(rows))
+        sides = self.loose.part(apart[self.object_of[self.loose.row]])
+        sides = replace(sides, row=place[sides.row], partner=np.where(sides.partner < 0, -1, place[sides.partner]))
+        own, own_there, own_has = _objects(sides, self.rater_of[rows], rater)
+        object_of[rows] = len(there) + own
+        return object_of, np.append(there & ~apart, own_there), np.append(self.has[:, rater], own_has)
+
+
+def _joined(links: _Sides, annotations: int) -> tuple[int, NDArray[np.intp]]:
+    """Return the number of objects, and (N,) the object of each annotation, from one-to-one findings."""
+    ones, shape = np.ones(len(links.row), np.int8), (annotations, annotations)
+    graph = scipy.sparse.csr_array((ones, (links.row, links.partner)), shape=shape)
+    count, object_of = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    return count, np.asarray(object_of, dtype=np.intp)
+
+
+def _firm(links: _Sides, object_of: NDArray[np.intp], count: int) -> NDArray[np.bool_]:
+    """Return (C,) whether an object surely stays joined without any one of its raters.
+
+    An annotation is joined to at most one of each rater, so it loses at most one of its links. Any two that keep links
+    to at least half of the rest are joined, or have a neighbour in common; any other needs two links to such ones.
+    """
+    degree, size = np.bincount(links.row, minlength=len(object_of)), np.bincount(object_of, minlength=count)
+    is_core = 2 * (degree - 1) >= size[object_of] - 2
+    to_core = np.bincount(links.row[is_core[links.partner]], minlength=len(object_of))
+    weak = ~is_core & (to_core < 2) & (size[object_of] > 1)
+    return np.asarray(np.bincount(object_of[weak], minlength=count) == 0)
+
+
 def _towards_most(sides: _Sides, annotations: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return (N, 8) whether annotations are of a type towards most others (additional: all), and (N,) if compared."""
-    seen = np.zeros((annotations, len(RATES)), np.intp)
-    np.add.at(seen, (sides.row, sides.kind), 1)
+    cell = sides.row * len(RATES) + sides.kind
+    seen = np.bincount(cell, minlength=annotations * len(RATES)).reshape(annotations, len(RATES))
     seen[:, MERGES] = np.bincount(sides.row[sides.is_whole], minlength=annotations)
     seen[:, SPLITS] = np.bincount(sides.row[sides.is_part], minlength=annotations)
     compared = np.bincount(sides.row, minlength=annotations)
@@ -279,6 +382,10 @@ class _Sides:
         towards = np.where(side % 2, found.rater_a[finding], found.rater_b[finding])
         return cls(row, partner, towards, kind, is_merged & (sizes[side] == 1), is_merged & (sizes[side] > 1))
 
+    def part(self, chosen: NDArray[np.bool_]) -> _Sides:
+        """Return the chosen ones."""
+        return _Sides(**{name: values[chosen] for name, values in vars(self).items()})
+
 
 def _objects(
     sides: _Sides, rater_of: NDArray[np.intp], rater: int
@@ -286,12 +393,7 @@ def _objects(
     """Return (N,) the object of each annotation, and per object whether most others have it, and this rater has."""
     other = rater_of[sides.row] != rater
     lead = other & (sides.towards != rater)
-    joined = lead & (sides.partner >= 0)
-    shape = len(rater_of), len(rater_of)
-    links = scipy.sparse.csr_array(
-        (np.ones(joined.sum(), np.bool_), (sides.row[joined], sides.partner[joined])), shape=shape
-    )
-    number, object_of = scipy.sparse.csgraph.connected_components(links, directed=False)
+    number, object_of = _joined(sides.part(lead & (sides.partner >= 0)), len(rater_of))
     raters = int(max(rater_of.max(initial=-1), sides.towards.max(initial=-1))) + 1
     drawn, known = np.zeros((2, number, raters), np.bool_)
     others = rater_of != rater
@@ -303,4 +405,4 @@ def _objects(
     here = other & (sides.towards == rater)
     asked[object_of[sides.row[here]]] = True
     has[object_of[sides.row[here & (sides.kind != ADDITIONAL)]]] = True
-    return np.asarray(object_of, dtype=np.intp), np.asarray(most & asked, dtype=np.bool_), has
+    return object_of, np.asarray(most & asked, dtype=np.bool_), has

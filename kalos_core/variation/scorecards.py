@@ -18,7 +18,7 @@ from kalos_core.errors import Undefined, index_of
 from kalos_core.options import checked
 from kalos_core.results import Result
 from kalos_core.variation.narrowing import NarrowedVariations
-from kalos_core.variation.rates import MERGED_WRONG_CLASS, RATES, VARIATION_TYPES, WRONG_CLASS, rows_counted
+from kalos_core.variation.rates import RATES, VARIATION_TYPES, rows_counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,8 +236,7 @@ def _ends(interval: NDArray[np.float64]) -> tuple[float, float]:
 def _confusions(part: NarrowedVariations, rater: int) -> tuple[Confused, ...]:
     """Return the classes that a rater gave where others gave another, most frequent first."""
     found, table = part.found, part.found.annotations
-    wrong = np.isin(found.type_code, (WRONG_CLASS, MERGED_WRONG_CLASS))
-    chosen = np.flatnonzero(wrong & ((found.rater_a == rater) | (found.rater_b == rater)))
+    chosen = part.confused[(found.rater_a[part.confused] == rater) | (found.rater_b[part.confused] == rater)]
     leads = found.side_row[found.side_start[2 * chosen[:, None] + (0, 1)]]
     is_b = found.rater_b[chosen] == rater
     classes = table.category[np.where(is_b[:, None], leads[:, ::-1], leads)]
@@ -253,10 +252,7 @@ def _confusions(part: NarrowedVariations, rater: int) -> tuple[Confused, ...]:
 def _examples(part: NarrowedVariations, rater: int) -> dict[str, tuple[str, ...]]:
     """Return the annotations that the rate of each type except `correct` counts, least similar first."""
     found, table = part.of_everybody, part.found.annotations
-    finding, row, _ = found.members()
-    least = np.full(len(table), np.inf)
-    np.fmin.at(least, row, found.similarity[finding])
-    counted = rows_counted(found, rater)
+    least, counted = part.least_similarity, rows_counted(found, rater)
     examples = {}
     for name in VARIATION_TYPES[1:]:
         rows = counted[name]

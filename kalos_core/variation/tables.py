@@ -26,6 +26,7 @@ from kalos_core.variation.rates import (
     MISSING,
     VARIATION_TYPES,
     WRONG_CLASS,
+    ByOthers,
     RaterRates,
     rater_rates,
 )
@@ -104,6 +105,12 @@ class Variations(Result):
                 "variations: expected the findings of one table, got those of shards; call "
                 "variations(next(iter(shards)).read()) for a single shard"
             )
+
+    @cached_property
+    def by_others(self) -> ByOthers:
+        """Findings of each annotation towards all others, and the objects that they form."""
+        self.check_rows()
+        return ByOthers.of(self)
 
     @property
     def type(self) -> NDArray[np.str_]:
