@@ -25,12 +25,11 @@ ORDER = [
 """Modules of `kalos_core`; each may import those before it."""
 
 PLUGIN_MAY_IMPORT = {
-    "_agreement", "calibration", "convergence", "correspondence", "decisions", "diagnostics", "display", "drawing",
-    "errors", "files",
-    "fiftyone", "figures", "inference", "nominal", "options", "readers", "report", "results", "statements", "text",
-    "variation",
+    "_agreement", "arguments", "calibration", "convergence", "correspondence", "decisions", "diagnostics", "display",
+    "drawing", "errors", "fiftyone", "figures", "files", "inference", "nominal", "options", "readers", "report",
+    "results", "statements", "text", "variation",
 }  # fmt: skip
-"""Modules of `kalos_core` with texts, tables of names, files, results and the bridge; the plugin does not compute."""
+"""Modules of `kalos_core` with texts, checks, names, files, results and the bridge; the plugin does not compute."""
 
 HEAVY = [
     "PIL", "dask", "fiftyone", "kalos_core.cli", "kalos_core.figures", "krippendorff", "matplotlib", "pandas", "plotly",

@@ -90,7 +90,7 @@ def test_its_clicks_lead_to_what_they_are_about(own_trio: fo.Dataset) -> None:
     assert prompted(panel.act("report")) == ("report", {"key": "agreement"})
     assert prompted(panel.act("next_images")) == ("next_to_rate", {"key": "agreement"})
     panel.act("send")
-    assert "has no click" in panel.state["problem"]
+    assert "click: expected one of 'category', 'difference'" in panel.state["problem"]
 
 
 @pytest.mark.filterwarnings("ignore::kalos_core.errors.KalosWarning")
