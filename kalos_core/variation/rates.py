@@ -11,6 +11,7 @@ import scipy  # slow to import: each part is loaded when it is first used
 from numpy.typing import NDArray
 
 from kalos_core.annotations import Annotations
+from kalos_core.arrays import short
 from kalos_core.display import count_text, number_of
 from kalos_core.errors import InputError, repr_of
 from kalos_core.options import checked
@@ -285,8 +286,7 @@ class ByOthers:
     @classmethod
     def of(cls, found: _Compared) -> ByOthers:
         """Return what one pass over the findings shows."""
-        rater_of, sides = found.annotations.rater, _Sides.of(found)
-        raters = int(max(rater_of.max(initial=-1), sides.towards.max(initial=-1))) + 1
+        rater_of, raters, sides = found.annotations.rater, len(found.annotations.raters), _Sides.of(found)
         so, compared = _towards_most(sides, len(rater_of))
         joined = sides.part(sides.partner >= 0)
         count, object_of = _joined(joined, len(rater_of))
@@ -295,11 +295,11 @@ class ByOthers:
         cell, of_row = object_of[sides.row] * raters + sides.towards, rater_of[sides.row]
         asked.ravel()[cell] = True
         has.ravel()[cell[sides.kind != ADDITIONAL]] = True
-        by = np.zeros((count, raters), np.intp)
+        by = np.zeros((count, raters), np.int32)
         by.ravel()[cell] = of_row
         several.ravel()[cell[by.ravel()[cell] != of_row]] = True
         of_object, _ = np.nonzero(alone := asked & ~several & ~drawn)
-        only = np.bincount(of_object * raters + by[alone], minlength=count * raters).reshape(count, raters)
+        only = short(np.bincount(of_object * raters + by[alone], minlength=count * raters)).reshape(count, raters)
         is_firm = _firm(joined, object_of, count)
         loose = sides.part(~is_firm[object_of[sides.row]])
         return cls(rater_of, so, compared, object_of, drawn, drawn | asked, only, asked, has, is_firm, loose)

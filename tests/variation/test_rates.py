@@ -121,6 +121,14 @@ def test_shards_count_the_same(tmp_path):
     assert variations(shards).rater_rates.counts == variations(table).rater_rates.counts
 
 
+def test_a_rater_of_other_images_has_no_rates():
+    given = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in (("ann", 0), ("bob", 50))]
+    about = {"raters": ["ann", "bob", "cid"], "images": [1, 2], "assigned": {1: ["ann", "bob"], 2: ["cid"]}}
+    counts = rater_rates(variations(Annotations.from_rows(given, **about))).counts
+    assert set(counts["cid"].values()) == {(0, 0)}
+    assert counts["ann"]["missing"] == (1, 1)
+
+
 def test_without_objects_there_are_no_habits():
     names = np.array(["ann", "bob", "cid"], object)
     assert RaterRates(names, *np.zeros((2, 3, len(RATES)), int)).habits() == []
