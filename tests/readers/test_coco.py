@@ -435,3 +435,11 @@ def test_a_spoiled_file_is_read_or_refused(tmp_path, content, category_field, al
             use(annotations)
     again = read_coco(write_coco(annotations, tmp_path / "again.json"))
     np.testing.assert_array_equal(again.image, annotations.image)
+
+
+def test_another_field_of_raters_in_a_file_named_by_text(tmp_path):
+    record = {"id": 1, "image_id": 1, "category_id": 1, "bbox": [0, 0, 5, 5], "rater_id": "ann"}
+    data = {"images": [{"id": 1}], "annotations": [record], "categories": [{"id": 1, "name": "cat"}]}
+    (tmp_path / "a.json").write_text(json.dumps(data))
+    with pytest.raises(InputError, match=r"^a.json: expected the rater of each annotation under 'nobody'"):
+        read_coco(str(tmp_path / "a.json"), rater_field="nobody")

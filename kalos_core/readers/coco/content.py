@@ -80,7 +80,8 @@ class Content:
         if isinstance(given, Mapping):
             data, name = given, "COCO data"
         else:
-            data, name = _load(as_path(given, "path_or_dict", EXPECTED), settings)
+            given = as_path(given, "path_or_dict", EXPECTED)
+            data, name = _load(given, settings)
         images, annotations = record_list(data, "images", name), data.get("annotations")
         if not isinstance(annotations, Records):
             annotations = Records(record_list(data, "annotations", name), names=names)
