@@ -65,7 +65,7 @@ class ChooseThreshold(base.OfRun):
 
 def _calibrated(ctx: Context, key: str) -> list[dict[str, Any]]:
     """Return the results of a calibration for each similarity."""
-    found: list[dict[str, Any]] = kf.load_metrics(ctx.dataset, key).metrics["similarities"]
+    found: list[dict[str, Any]] = kf.load_metrics(ctx.dataset, key, "calibration").metrics["similarities"]
     return found
 
 

@@ -23,7 +23,7 @@ class ExportResolved(base.Download):
         widgets.add_dropdown(inputs, "undecided", UNDECIDED, default="majority", label="Units without a decision")
 
     def ending(self, dataset: Any, key: str) -> str:
-        return RESOLVING[kf.load_metrics(dataset, key).kind].ENDING
+        return RESOLVING[kf.load_metrics(dataset, key, self.KINDS).kind].ENDING
 
     def stem(self, dataset: Any, key: str) -> str:
         return f"{dataset.name}-{key}-resolved"
