@@ -384,7 +384,7 @@ def last_known_runs(dataset: Any) -> dict[str, StoredRun]:
 
 
 def register_run(
-    dataset: Any, run_key: str, config: dict[str, Any], stages: Sequence[Mapping[str, Any]] | None
+    dataset: Any, run_key: str, config: Mapping[str, Any], stages: Sequence[Mapping[str, Any]] | None
 ) -> StoredRun:
     """Add a run to the list of a data set's runs; if two processes use one key, the database refuses one.
 

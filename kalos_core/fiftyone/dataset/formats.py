@@ -1,7 +1,8 @@
 """Format of stored runs: its number, the seals of a record, and the reason why a run cannot be read.
 
 Each entry of a record has a seal, a digest of its value, which reveals any loss or change since it was stored, at any
-depth. Entries of `Open` change one value at a time, so their types are checked instead.
+depth; `UNSEALED` entries change one value at a time. The types of all entries are checked, too, as a program that seals
+anew what it changed could store anything.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from types import UnionType
-from typing import Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Final, Literal, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import bson
 
@@ -20,7 +21,9 @@ from kalos_core.version import __version__
 FORMAT = 1
 """Number of the format in which runs are stored. Increase it with every change of what a run stores."""
 
-WRITING, COMPLETE, DELETING = "writing", "complete", "deleting"
+WRITING: Final = "writing"
+COMPLETE: Final = "complete"
+DELETING: Final = "deleting"
 """States of a run."""
 
 
@@ -40,13 +43,29 @@ class Choice(TypedDict):
     at: datetime
 
 
-class Open(TypedDict):
-    """Entries of a record that change one value at a time."""
+class Record(TypedDict):
+    """What every run stores about itself."""
 
+    method: str
     status: Literal["writing", "complete", "deleting"]
     writer: Writer
+    settings: dict[str, Any]
+    selection: dict[str, Any]
+    label_fields: list[str]
+    images: int
+    read_at: datetime
+    rater_facts: list[Any]
+    fields: list[str]
+    """Paths of the fields and attributes that the run created."""
+    folder: str | None
+    arrays: str
+    """Id of the file of its arrays, by which a partial file is found."""
+    metrics: dict[str, Any]
     given: dict[str, dict[str, Choice]]
     """Metrics that users set after the run was made."""
+    analysis: str | None
+    note: str
+    review: str
 
 
 SEAL = "seal"
@@ -114,7 +133,8 @@ def why_unreadable(document: Mapping[str, Any]) -> str:
     seals = given if isinstance(given, dict) else {}
     names = [name for name in {**found, **seals} if name not in seals or found.get(name) != seals[name]]
     names += [] if isinstance(document.get("timestamp"), datetime) else ["timestamp"]
-    names += [name for name, hint in hints_of(Open).items() if name not in record or not fits(record[name], hint)]
+    names += [name for name, hint in hints_of(Record).items() if name not in record or not fits(record[name], hint)]
+    names += [] if bson.ObjectId.is_valid(record.get("arrays")) else ["arrays"]
     return f"{names[0]!r} was changed or lost since {writer} wrote it" if names else ""
 
 
@@ -152,7 +172,7 @@ def hints_of(kind: Any) -> Mapping[str, Any]:
     return get_type_hints(kind)
 
 
-UNSEALED = {*Open.__annotations__, SEAL, "cls", "type"}
+UNSEALED = {"status", "writer", "given", SEAL, "cls", "type"}
 """Entries without a seal; the last two are FiftyOne's and are never read here."""
 
 

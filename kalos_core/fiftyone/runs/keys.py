@@ -12,7 +12,7 @@ import fiftyone as fo
 
 from kalos_core.errors import InputError, listed, repr_of
 from kalos_core.fiftyone.dataset.database import FieldArguments, collection
-from kalos_core.fiftyone.dataset.document import own_runs, refresh, stored_document
+from kalos_core.fiftyone.dataset.document import own_runs, read_info, refresh, stored_document
 from kalos_core.fiftyone.dataset.raters import ASSIGNED_FIELD, derive_field_names, label_fields
 from kalos_core.fiftyone.internals import LISTS, attributes_of, root_of
 
@@ -146,14 +146,17 @@ class RunNames:
         return {name: fields[field_name] for name, field_name in wanted.items()}
 
 
-def written_fields(dataset: Any, run_key: str, fields: Iterable[str] = ()) -> list[str]:
+def written_fields(dataset: Any, run_key: str, fields: Iterable[str] = (), read: Iterable[str] = ()) -> list[str]:
     """Return the fields that a run declared, and its attributes in all current label fields.
 
-    Label fields may have been renamed or cloned since the run.
+    Label fields may have been renamed or cloned since the run. A record may be damaged: of fields of raters, and of
+    those that the run `read`, only the attributes of the run are returned.
     """
     paths, names = label_fields(dataset).values(), RunNames(run_key).of_labels
     there = [found for path in paths for name in names if dataset.has_field(found := f"{path}.{name}")]
-    return list(dict.fromkeys([*fields, *there]))
+    foreign = {*read_info(dataset).get("raters", {}), *read}
+    declared = [path for path in fields if path.partition(".")[0] not in foreign or path.rpartition(".")[2] in names]
+    return list(dict.fromkeys([*declared, *there]))
 
 
 def free_run_key(samples: Any, base: str, check: Callable[[Any, str], None] | None = None) -> str:

@@ -25,7 +25,7 @@ from kalos_core.fiftyone.dataset.database import (
     server,
 )
 from kalos_core.fiftyone.dataset.document import METHOD, StoredRun, own_runs, register_run, set_config
-from kalos_core.fiftyone.dataset.formats import COMPLETE, WRITING, Writer
+from kalos_core.fiftyone.dataset.formats import COMPLETE, WRITING, Record, Writer
 from kalos_core.fiftyone.dataset.objects import Labels
 from kalos_core.fiftyone.dataset.samples import check_samples, unmeasured
 from kalos_core.fiftyone.dataset.writing import NOTHING, Values, names_in, write_values
@@ -156,25 +156,25 @@ def writing(
     dataset, together = root_of(read.view), _TOGETHER.get()
     with writing_now() if together is None else nullcontext(together.writer) as writer:
         check_run_key(dataset, run_key)
-        config = {
-            "method": f"{METHOD}/{kind.name}",
-            "status": WRITING,
-            "writer": writer,
-            "settings": keyless(settings),
-            "selection": read.selection.record(),
-            "label_fields": list(read.fields),
-            "images": len(read.images),
-            "read_at": read.read_at,
-            "rater_facts": read.facts,
-            "fields": list(fields or ()),
-            "folder": None if folder is None else str(folder),
-            "arrays": str(ObjectId()),  # id of its file, by which a partial file is found
-            "metrics": {},
-            "given": {},
-            "analysis": together and together.analysis,
-            "note": "",
-            "review": "",
-        }
+        config = Record(
+            method=f"{METHOD}/{kind.name}",
+            status=WRITING,
+            writer=writer,
+            settings=keyless(settings),
+            selection=read.selection.record(),
+            label_fields=list(read.fields),
+            images=len(read.images),
+            read_at=read.read_at,
+            rater_facts=[*read.facts],
+            fields=list(fields or ()),
+            folder=None if folder is None else str(folder),
+            arrays=str(ObjectId()),
+            metrics={},
+            given={},
+            analysis=None if together is None else together.analysis,
+            note="",
+            review="",
+        )
         known, run = server(), register_run(dataset, run_key, config, serialized(read.view))
         folders = [] if folder is None else [folder]
         if together is not None:

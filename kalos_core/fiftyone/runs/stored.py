@@ -14,6 +14,7 @@ from kalos_core.errors import InputError, check_name, check_text, listed, lookup
 from kalos_core.fiftyone.dataset.database import edited_since
 from kalos_core.fiftyone.dataset.document import StoredRun, set_config
 from kalos_core.fiftyone.dataset.formats import written_by
+from kalos_core.fiftyone.dataset.selection import Selection
 from kalos_core.fiftyone.internals import root_of
 from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun, analyses_of
 from kalos_core.fiftyone.runs.explaining import explained
@@ -255,11 +256,17 @@ def _listed(samples: Any, kind: KindNames = None) -> dict[str, StoredRun]:
 
 
 def _of_known_kind(run: StoredRun) -> StoredRun:
-    """Return a run, marked as unreadable if this version does not know its kind."""
-    if run.unreadable or run.kind in KINDS:
+    """Return a run, marked as unreadable if this version does not know its kind or its selection of labels."""
+    if run.unreadable:
         return run
-    reason = f"{written_by(vars(run.config))} wrote it, and this version does not know the kind {run.kind!r}"
-    return replace(run, unreadable=reason)
+    does_not_know = f"{written_by(vars(run.config))} wrote it, and this version does not know"
+    if run.kind not in KINDS:
+        return replace(run, unreadable=f"{does_not_know} the kind {run.kind!r}")
+    try:
+        Selection.of(run.config.selection)
+    except InputError as error:
+        return replace(run, unreadable=f"{does_not_know} its selection of labels ({error})")
+    return run
 
 
 def find_run(samples: Any, run_key: str, kind: KindNames = None) -> StoredRun:

@@ -56,7 +56,8 @@ def move_of(dataset: Any, run_key: str, new_key: str, analysis: str | None) -> M
     renamed = dict(zip([*old.of_samples, *old.of_labels], [*new.of_samples, *new.of_labels], strict=True))
     fields = []
     run = own_runs(dataset)[run_key]
-    for path in filter(dataset.has_field, written_fields(dataset, run_key, run.config.fields)):
+    written = written_fields(dataset, run_key, run.config.fields, run.config.label_fields)
+    for path in filter(dataset.has_field, written):
         parent, _, name = path.rpartition(".")
         fields.append([path, f"{parent}.{renamed[name]}" if parent else renamed[name]])
     return Move(id=run.id, key=run_key, new_key=new_key, analysis=analysis, fields=fields)
@@ -215,7 +216,8 @@ def remove_run(dataset: Any, *run_keys: str) -> None:
                 if run.config.folder is not None and run.config.folder not in shared:
                     _delete_folder(dataset, Path(run.config.folder))
                 by_name = RunNames(run.key).of_samples if run.unreadable else []
-                delete_fields(dataset, written_fields(dataset, run.key, [*run.config.fields, *by_name]))
+                fields, read = [*run.config.fields, *by_name], run.config.label_fields
+                delete_fields(dataset, written_fields(dataset, run.key, fields, read))
                 if run.config.arrays is not None and run.config.arrays not in shared:
                     delete_arrays(id_of(dataset), run.config.arrays)
                 check_server(known)

@@ -6,7 +6,7 @@ import copy
 import gzip
 import json
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from bson import ObjectId, json_util
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, KalosError, KalosWarning, __version__
 from kalos_core.fiftyone.dataset import document
-from kalos_core.fiftyone.dataset.formats import FORMAT
+from kalos_core.fiftyone.dataset.formats import FORMAT, SEAL, Record, sealed
 from kalos_core.fiftyone.internals import collection_of, database, id_of
 from kalos_core.fiftyone.runs.stored import count_changes, describe_run, find_analysis
 from kalos_core.fiftyone.runs.writers import writing_now
@@ -76,6 +76,12 @@ def damaged(found: Document, at: Place, value: Any = None, *, removed: bool = Fa
     if not removed:
         inner[at[-1]] = value
     return whole
+
+
+def sealed_anew(found: Document) -> Document:
+    """Return a document whose seals fit its record, as a program stores it that changed the record on purpose."""
+    record = {name: value for name, value in found["config"].items() if name != SEAL}
+    return {**found, "config": sealed(record, found.get("view_stages"))}
 
 
 def damages(found: Document) -> list[tuple[Place, Document]]:
@@ -143,6 +149,15 @@ class TestDamaged:
         harmless = {("_dataset_id",), ("key",), ("version",), ("results_meta",), ("config", "cls"), ("config", "type")}
         assert {at for at, _ in tried} - set(unreadable) == harmless
 
+    @pytest.mark.parametrize("value", GARBAGE)
+    def test_entries_of_another_type_that_are_sealed_anew(self, two, value):
+        whole = stored(two)
+        for name in Record.__annotations__:
+            replace(sealed_anew(damaged(whole, ("config", name), value)))
+            with suppress(InputError):
+                kf.load_run(two, "run")
+            assert "other" in [run.key for analysis in kf.list_analyses(two) for run in analysis.runs.values()]
+
     @pytest.mark.parametrize("part", [pytest.param(0, marks=extended), pytest.param(1, marks=extended), 2])
     def test_each_is_deleted_without_a_trace_and_made_anew(self, two, part):
         count = len(damages(stored(two)))
@@ -168,9 +183,11 @@ class TestDamaged:
         assert_usable(two)
         assert_replaceable(two)
 
-    def test_a_rater_whose_field_a_damaged_record_names_stays(self, two):
-        before = two.values("ann.detections.id")
-        replace(damaged(stored(two), ("config", "fields"), ["ann", "ann.detections.label", "run_alpha"]))
+    @pytest.mark.parametrize("seal", [dict, sealed_anew])
+    def test_a_rater_whose_field_a_damaged_record_names_stays(self, two, seal):
+        before, found = two.values("ann.detections.id"), stored(two)
+        more = [*found["config"]["fields"], "ann", "ann.detections.label"]
+        replace(seal(damaged(found, ("config", "fields"), more)))
         assert_replaceable(two)
         assert two.values("ann.detections.id") == before
 
