@@ -33,11 +33,15 @@ def check_type(name: str, hint: Any, value: Any) -> None:
 def check_sent(name: str, hint: Any, value: Any) -> None:
     """Check that an argument that was sent as JSON has the type of its annotation, or is None.
 
-    Unlike in calls from Python, a name must be a text.
+    Unlike in calls from Python, a name must be a text, also within a list.
 
     Examples
     --------
     >>> check_sent("raters", Sequence[str], None)
+    >>> check_sent("raters", Sequence[str], ["ann", None])
+    Traceback (most recent call last):
+    kalos_core.errors.InputError: an entry of raters: expected a text of at most 100,000 characters that UTF-8 can \
+hold, got None
     >>> check_sent("tag", str, 5)
     Traceback (most recent call last):
     kalos_core.errors.InputError: tag: expected a text, got 5
@@ -45,6 +49,9 @@ def check_sent(name: str, hint: Any, value: Any) -> None:
     if isinstance(value, str):
         check_text(value, name)
     check_type(name, Union[hint, None], value)  # noqa: UP007 # of types at run time
+    if isinstance(value, list) and any(get_args(kind) == (str,) for kind in _alternatives(hint)):
+        for entry in value:
+            check_text(entry, f"an entry of {name}")
 
 
 SEVERAL = (Sequence, Iterable, Set, list)
@@ -175,7 +182,7 @@ def _reader_of(hint: Any, value: Any) -> str:
 
 
 def _is_several(kind: Any, value: Any) -> bool:
-    if isinstance(value, (bytes, bytearray)) or (kind in (Sequence, list) and isinstance(value, Mapping)):
+    if isinstance(value, (bytes, bytearray)) or (kind in (Sequence, list) and isinstance(value, (str, Mapping))):
         return False
     try:
         iter(value)

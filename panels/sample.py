@@ -1,7 +1,6 @@
 """Panel next to the open sample: its alpha, the labels of each rater by unit, and decisions about disputes."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import fiftyone.operators as foo
@@ -39,7 +38,7 @@ class SamplePanel(Deciding, View):
         )
 
     def on_load(self, ctx: Context) -> None:
-        ctx.panel.set_data("beside", as_text(answered(partial(beside, ctx, ctx.current_sample), ctx.dataset)))
+        ctx.panel.set_data("beside", _text_beside(ctx))
 
     def on_change_current_sample(self, ctx: Context) -> None:
         """No-op: `answer` handles the event; the App sends an event only to panels with its method."""
@@ -48,8 +47,7 @@ class SamplePanel(Deciding, View):
         if ctx.params.get("__method__") not in {"on_change_current_sample", "reload"}:
             return super().answer(ctx)
         if ctx.current_sample is not None:  # None if the sample is closed
-            text = as_text(answered(partial(beside, ctx, ctx.current_sample), ctx.dataset))
-            ctx.ops.patch_panel_data({"beside": text})
+            ctx.ops.patch_panel_data({"beside": _text_beside(ctx)})
         return None
 
     @question
@@ -98,6 +96,15 @@ def beside(ctx: Context, sample: str | None) -> Record:
         "part": list(part.values()),
         "note": doubt,
     }
+
+
+def _text_beside(ctx: Context) -> str:
+    """Return the record of the open sample as panel data."""
+
+    def record() -> Record:
+        return beside(ctx, sent(ctx.request_params, "current_sample", optional=True))
+
+    return as_text(answered(record, ctx.dataset))
 
 
 def _rows(shown: SampleDisputes, disputes: Sequence[Record]) -> Iterator[Record]:

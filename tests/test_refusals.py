@@ -34,6 +34,7 @@ def ranking():
             lambda: rater_accuracy(LABELS, reference={1: 2.5}),
             "item 1: expected names of labels, got 2.5",
         ),
+        (lambda: Annotations.from_rows(BOXES, raters="ann"), "raters: expected several names, got 'ann'"),
         (lambda: Annotations.from_rows(5), "rows: expected several mappings, got 5"),
         (lambda: draw_image(ANNOTATIONS, 1, np.full((20, 20), np.nan)), "pixels: expected numbers .*, got NaN only"),
         (lambda: pixel_agreement(5), "stacks: expected masks of one image or more, such as read_mask_folders.*, got 5"),

@@ -79,11 +79,9 @@ def check_raters(names: Iterable[str], where: str) -> None:
 
 def _inside(root: Path) -> dict[str, Path]:
     homes, others = entries_of(root)
-    broken = [path for path in others if not_a_file(path) == "a broken link"]
-    if broken:  # it may have been the folder of a rater
-        raise InputError(
-            f"{broken[0]}: expected the folder of a rater, or a file, got a broken link; remove or mend it"
-        )
+    for path in others:
+        if actual := not_a_file(path):  # it may stand for the folder of a rater
+            raise InputError(f"{path}: expected the folder of a rater, or a file, got {actual}; remove or mend it")
     return {home.name: home for home in homes if home.name.lower() not in IMAGE_FOLDERS}
 
 

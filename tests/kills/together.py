@@ -38,13 +38,14 @@ OTHERS: dict[str, Doing] = {
     "delete": acts.delete,
     "note": acts.describe,
     "field renamed": lambda samples, _: samples.rename_sample_field("ann", "anna"),
+    "samples added": lambda samples, _: samples.add_samples(lively(2), progress=False),
     "samples deleted": lambda samples, _: samples.delete_samples(samples.limit(2).values("id")),
     "data set renamed": _rename_dataset,
     "data set deleted": lambda samples, _: samples.delete(),
 }
 """Acts of another user."""
 
-CHANGES = ("field renamed", "samples deleted", "data set renamed", "data set deleted")
+CHANGES = ("field renamed", "samples added", "samples deleted", "data set renamed", "data set deleted")
 """Acts that change labels, so that a run of these may have to be repeated."""
 
 TAGS = re.compile(r"samples\.[0-9a-f<>]+\[\d+\]\.tags")

@@ -146,6 +146,7 @@ def test_a_value_of_another_type_and_a_missing_argument_are_refused(
         ("estimate_convergence", {"greatest": 0.1}, "greatest: expected a number from 0.5 to 1, got 0.1"),
         ("inject_noise", {"raters": {}}, "raters: expected a whole number or several names, got {}"),
         ("compute_label_agreement", {"own_group_0": 5}, "own_group_0: expected several names, got 5"),
+        ("compute_label_agreement", {"own_group_0": [None]}, "an entry of own_group_0: expected a text of at most"),
         ("compute_label_agreement", {"first_name": ["a"]}, "first_name: expected a text, got ['a']"),
         ("load_raters", {"labels": 0}, "labels: expected a text, got 0"),
         ("load_raters", {}, "load_raters: expected an argument labels, got none"),

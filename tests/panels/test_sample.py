@@ -65,6 +65,12 @@ def test_a_finding_names_the_raters_where_it_is_not_the_same_towards_all(trio: f
     assert row(2) == ["additional: bob\nwrong class: cid 1.00", "missing", "wrong class: ann 1.00\nadditional: bob"]
 
 
+def test_an_unreadable_id_of_the_open_sample_is_a_problem(analysed: fo.Dataset) -> None:
+    panel = Beside(analysed, 0)
+    panel.request["current_sample"] = [["a"]]
+    assert panel.told("on_change_current_sample") == {"problem": "current_sample: expected a text, got [['a']]"}
+
+
 def test_its_disputes_are_those_of_this_sample_decided_ones_too(own: fo.Dataset) -> None:
     panel = Beside(own, 1)
     (cats,) = panel.record["queue"]["disputes"]
