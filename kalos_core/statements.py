@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kalos_core._agreement import NOTHING_SHARED, convergence_band, verdict
 from kalos_core.arrays import mean_of_defined
 from kalos_core.calibration import ThresholdAdvice
-from kalos_core.diagnostics import ClassDifficulty, NarrowedAgreement, narrowed
+from kalos_core.diagnostics import ClassDifficulty, NarrowedAgreement
 from kalos_core.diagnostics.classes import LEAST_IMAGES, hardest
 from kalos_core.display import (
     alpha_text,
@@ -181,7 +181,7 @@ def _furthest(agreement: NarrowedAgreement) -> Statement | None:
     raters = table.raters.tolist()
     if table.raters_are_local or len(raters) < 3:
         return None
-    alphas = np.array([narrowed(agreement.sums, agreement.category, name).alpha for name in raters])
+    alphas = agreement.by_rater.alpha
     if not np.isfinite(alphas).any() or np.nanmin(alphas) == np.nanmax(alphas):  # no rater stands out
         return None
     worst = int(np.nanargmin(alphas))

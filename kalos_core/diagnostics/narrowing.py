@@ -7,7 +7,7 @@ two annotated it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -115,6 +115,16 @@ class NarrowedAgreement(Result):
     def image_alpha(self) -> NDArray[np.float64]:
         """(I,) alpha of each image; NaN if undefined."""
         return self._cells.value
+
+    @property
+    def by_rater(self) -> Estimates:
+        """Estimates for each rater, narrowed to the class, if there is one, and not to `rater`; computed once."""
+        made, names = self.sums.by_rater, self.sums.part.annotations.raters.tolist()
+        if self.category not in made:
+            each = [narrowed(self.sums, self.category, name)._whole for name in names]
+            columns = ([getattr(one, entry.name) for one in each] for entry in fields(Estimates))
+            made[self.category] = Estimates(*map(np.concatenate, columns))
+        return made[self.category]
 
     @cached_property
     def class_difficulty(self) -> ClassDifficulty:

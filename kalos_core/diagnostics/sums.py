@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,7 @@ from kalos_core.diagnostics.rater_pairs import Collaboration, collaboration_of, 
 from kalos_core.diagnostics.vitality import RaterVitality, left_out_cells, vitality_of
 from kalos_core.errors import Undefined, or_reason
 from kalos_core.reliability import Units
-from kalos_core.resampling import Cells
+from kalos_core.resampling import Cells, Estimates
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,8 @@ class ImageSums:
     configuration : AgreementSettings
     pairs, left_out : Cells
         Results of `pair_cells` and `left_out_cells`; `Undefined` if raters do not allow them.
+    by_rater : dict of str or None to Estimates
+        Results of `NarrowedAgreement.by_rater`: class, None for all -> estimates of all raters.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class ImageSums:
     configuration: AgreementSettings
     pairs: Cells | Undefined
     left_out: Cells | Undefined
+    by_rater: dict[str | None, Estimates] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, agreement: Agreement) -> ImageSums:

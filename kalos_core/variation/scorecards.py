@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.diagnostics import IntraRater, NarrowedAgreement, narrowed
+from kalos_core.diagnostics import IntraRater, NarrowedAgreement
 from kalos_core.diagnostics.rematching import taking_part
 from kalos_core.display import number_of
 from kalos_core.errors import Undefined, index_of
@@ -101,6 +101,7 @@ class Scorecard(Result):
     Examples
     --------
     >>> from kalos_core import Annotations, agreement, variations
+    >>> from kalos_core.diagnostics import narrowed
     >>> from kalos_core.variation import narrowed_variations
     >>> given = [("ann", 0), ("bob", 0), ("bob", 50)]
     >>> rows = [{"image": 1, "rater": r, "category": "cat", "box": [x, 0, 9, 9]} for r, x in given]
@@ -185,8 +186,8 @@ def _card(
     if agreement is not None:
         annotations, code = agreement.sums.part.annotations, agreement.sums.part.annotations.raters.tolist().index(name)
         images = int(taking_part(annotations)[:, code].sum())
-        pairs = narrowed(agreement.sums, agreement.category, name)
-        alpha, of_alpha = pairs.alpha, _ends(pairs.alpha_interval)
+        pairs = agreement.by_rater
+        alpha, of_alpha = float(pairs.alpha[code]), _ends(pairs.alpha_interval[code])
         left_out = agreement.vitality
         if not isinstance(left_out, Undefined):
             vitality, of_vitality = float(left_out.vitality[code]), _ends(left_out.vitality_interval[code])

@@ -39,6 +39,8 @@ def test_the_pairs_of_a_rater_by_hand(result):
     found = narrowed(result, rater="cid")
     assert found.image_alpha == pytest.approx([1 - 7 / 5, 1 - 12 / 8])
     assert (found.images, found.units) == (2, 6)
+    assert found.by_rater.alpha[2] == found.alpha
+    assert found.by_rater is narrowed(found.sums).by_rater  # computed once for all parts of the same sums
 
 
 def test_the_pairs_of_a_class_by_hand(result):
