@@ -12,7 +12,7 @@ from kalos_core.cli.options import INPUT, Flag, Given, options_of, reader_option
 from kalos_core.distributed import open_shards
 from kalos_core.distributed.folder import LIST
 from kalos_core.errors import InputError, KalosWarning, listed, lookup
-from kalos_core.files import as_path, files_below
+from kalos_core.files import files_below
 from kalos_core.pixels import mask_stacks
 from kalos_core.readers import (
     FORMATS,
@@ -94,7 +94,7 @@ def annotations_or_shards(given: Given, path: Path) -> Annotations | Sharded[Ann
     InputError
         As raised by `annotations_of`; for an option of a reader with a folder of shards, or ``dask`` without one.
     """
-    if not (as_path(path, "labels") / LIST).is_file():
+    if not (path / LIST).is_file():
         if "dask" in given.values:
             raise InputError(f"{path}: expected a folder of shards (kalos-core shards) with --dask, got other input")
         return annotations_of(given, path)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from kalos_core.cli.options import STREAM
 from kalos_core.errors import InputError
+from kalos_core.files import as_path
 
 STARTS = (
     (b"{", ".json"),
@@ -39,7 +40,7 @@ def received(given: Mapping[str, str]) -> Iterator[tuple[dict[str, Path], Callab
     Raises
     ------
     InputError
-        If two inputs are standard input, or standard input is a terminal.
+        If a path is too long, two inputs are standard input, or standard input is a terminal.
 
     Examples
     --------
@@ -48,7 +49,7 @@ def received(given: Mapping[str, str]) -> Iterator[tuple[dict[str, Path], Callab
     labels.json labels.json: expected a file
     """
     streamed = [name for name, path in given.items() if path == STREAM]
-    paths = {name: Path(path) for name, path in given.items()}
+    paths = {name: as_path(path, name) for name, path in given.items()}
     if not streamed:
         yield paths, str
         return

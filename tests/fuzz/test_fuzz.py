@@ -10,6 +10,7 @@ import pytest
 import kalos_core as k
 import kalos_core.fiftyone as kf
 from kalos_core import InputError, nominal
+from kalos_core.cli.streams import received
 from kalos_core.consensus import vote_without_outliers
 from kalos_core.diagnostics import narrowed
 from kalos_core.drawing import draw_members
@@ -142,6 +143,8 @@ FOUND = {
     "skew from a generator": lambda: v.ranking().result(skew=(end for end in (0.5, 0.1))),
     "a run of lists": lambda: kf.load_run(SCENES[1].get(), ["day"]),
     "no data set": lambda: kf.list_runs(None),
+    "a reference that is a number": lambda: kf.preview_noise(SCENES[1].get(), reference=1),
+    "a path of a long name": lambda: received({"masks": "x" * 300}).__enter__(),
     "a long file name": lambda: kf.export_resolved(SCENES[1].get(), "day", "x" * 300),
 }
 """Calls that raised errors of other libraries -> each is refused now."""

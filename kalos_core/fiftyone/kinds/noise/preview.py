@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kalos_core.drawing.generated import NoisePreview, preview_generated
+from kalos_core.errors import check_name
 from kalos_core.fiftyone.dataset.database import files_of
 from kalos_core.fiftyone.dataset.raters import rater_fields
 from kalos_core.fiftyone.dataset.samples import check_samples
@@ -38,7 +39,7 @@ def preview_noise(samples: Any, settings: PreviewArguments) -> NoisePreview:
         If `inject_noise` would refuse the input.
     """
     check_samples(samples)
-    few = _few(samples, settings.reference, settings.sample_id)
+    few = _few(samples, check_name(settings.reference, "reference"), settings.sample_id)
     origin = Reference.of(few, settings.reference, (), settings)
     labels = origin.read(few)
     chosen, _ = choose_model(settings.model, labels.annotations)
