@@ -35,7 +35,7 @@ from kalos_core.fiftyone.runs.analyses import Analysis, AnyRun
 from kalos_core.fiftyone.runs.explaining import explained
 from kalos_core.fiftyone.runs.stored import find_analysis, load_details
 from kalos_core.fiftyone.runs.table import KINDS
-from kalos_core.files import write_whole
+from kalos_core.files import as_path, write_whole
 from kalos_core.nominal import LabelTruth, QuestionGrades
 from kalos_core.nominal.decisions import mean_of_finite
 from kalos_core.options import takes
@@ -131,10 +131,10 @@ def report(samples: Any, key: str, path: str | PathLike[str], settings: ReportSe
     >>> dataset.delete()
     """
     with explained(samples, "no report is written"):
-        return _report(samples, key, path, settings)
+        return _report(samples, key, as_path(path, "path"), settings)
 
 
-def _report(samples: Any, key: str, path: str | PathLike[str], settings: ReportSettings) -> Path:
+def _report(samples: Any, key: str, path: Path, settings: ReportSettings) -> Path:
     analysis = find_analysis(samples, key)
     name = settings.title or f"How far the raters of {root_of(samples).name} agree: {analysis.key}"
     source = _source(samples, analysis)
@@ -149,7 +149,7 @@ def _report(samples: Any, key: str, path: str | PathLike[str], settings: ReportS
             source=source,
             overwrite=settings.overwrite,
         )
-        return Path(path)
+        return path
     said = overview_of(samples, analysis.key)
     told = [f"{KINDS[kind].title}: {_told(run)}" for kind, run in analysis.runs.items()]
     cited = [CITED[kind] for kind in analysis.runs if kind in CITED]
@@ -157,12 +157,12 @@ def _report(samples: Any, key: str, path: str | PathLike[str], settings: ReportS
     numbers, scale = _numbers(samples, analysis)
     sections = [front(said, next_steps(said), numbers, scale), *others, *foundations]
     write_whole(
-        Path(path),
+        path,
         page(name, sections, source.lines()[:1], interactive=settings.interactive),
         MARK,
         overwrite=settings.overwrite,
     )
-    return Path(path)
+    return path
 
 
 def _numbers(samples: Any, analysis: Analysis) -> tuple[Cards | None, Scale | None]:

@@ -255,15 +255,16 @@ def preview_raters(
 
 def _read_quietly(labels: Any, images: Any, reading: dict[str, Any]) -> Annotations:
     """Read a file of labels without warnings, which are given when it is loaded."""
-    about = as_path(labels, "labels").stat()
+    path = as_path(labels, "labels")
+    about = path.stat() if os.path.exists(path) else None  # the reader names a missing file
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KalosWarning)
         given = {**reading, "images": None if images is None else str(images)}
-        return _read_once(str(labels), (about.st_mtime_ns, about.st_size), json.dumps(given))
+        return _read_once(str(labels), about and (about.st_mtime_ns, about.st_size), json.dumps(given))
 
 
 @lru_cache(maxsize=1)
-def _read_once(labels: str, _: tuple[int, int], reading: str) -> Annotations:
+def _read_once(labels: str, _: tuple[int, int] | None, reading: str) -> Annotations:
     """Read a file; its time of change and size are part of the cache key."""
     return _read(labels, **json.loads(reading))
 

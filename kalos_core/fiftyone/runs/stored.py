@@ -10,7 +10,7 @@ from typing import Any, Literal, overload
 
 from fiftyone import ViewField as F
 
-from kalos_core.errors import InputError, check_name, check_text, listed, lookup
+from kalos_core.errors import InputError, check_iterable, check_name, check_text, listed, lookup
 from kalos_core.fiftyone.dataset.database import edited_since
 from kalos_core.fiftyone.dataset.document import StoredRun, set_config
 from kalos_core.fiftyone.dataset.formats import written_by
@@ -299,7 +299,7 @@ def find_run(samples: Any, run_key: str, kind: KindNames = None) -> StoredRun:
 
 
 def _names(kind: str | Sequence[str]) -> Sequence[str]:
-    names = [kind] if isinstance(kind, str) else kind
+    names = [kind] if isinstance(kind, str) else list(check_iterable(kind, "kind", "the name of a kind, or several"))
     for name in names:
         lookup(KINDS, name, "kind")
     return names

@@ -123,7 +123,7 @@ def read_sample(samples: Any, run_key: str, sample_id: str) -> Labels:
 
 def labels_of(run: AnyRun, sample_id: str) -> Labels:
     """Return the same as `read_sample`, for a run that is already loaded."""
-    view = _one_sample(run.view, sample_id)
+    view = _one_sample(run.view, check_name(sample_id, "sample_id"))
     unit = RunNames(run.key).unit
     found = read_labels(view, run.selection, [run.settings["similarity"]], again=True, attributes=[unit])
     if not len(found.annotations.images):

@@ -9,7 +9,7 @@ import fiftyone as fo
 import numpy as np
 from numpy.typing import NDArray
 
-from kalos_core.errors import InputError, listed
+from kalos_core.errors import InputError, check_name, listed
 from kalos_core.fiftyone.dataset.database import stream
 from kalos_core.fiftyone.dataset.masks import RaterMasks, field_pixels
 from kalos_core.fiftyone.dataset.raters import label_fields
@@ -30,7 +30,7 @@ def are_score_maps(samples: Any, detectors: Sequence[str]) -> bool:
     InputError
         If there is no detector, a duplicate, a field of neither kind, or a mix of both kinds.
     """
-    if not detectors or len(set(detectors)) < len(detectors):
+    if not detectors or len({check_name(name, "detectors") for name in detectors}) < len(detectors):
         raise InputError(f"detectors: expected fields, each once, got {listed(map(repr, detectors), 20) or 'none'}")
     maps, labels = heatmap_fields(samples), label_fields(samples)
     strange = [field for field in detectors if field not in maps and field not in labels]
