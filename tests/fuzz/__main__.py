@@ -31,6 +31,7 @@ def main() -> int:
     parser.add_argument("--memory", type=float, default=6, help="GB that a call may need")
     parser.add_argument("--results", type=Path, help="also note what held in this folder (see benchmarks.reliability)")
     options = parser.parse_args()
+    results = options.results and options.results.resolve()
     SCENES[0].get()  # starts the database, which has no limit
     resource.setrlimit(resource.RLIMIT_AS, (int(options.memory * 1e9),) * 2)
     end, seed, tried, findings = time.monotonic() + 60 * options.minutes, options.seed, Counter[str](), set[str]()
@@ -55,12 +56,12 @@ def main() -> int:
         count, there = sum(tried[name] for name in names), sum(name in tried for name in names)
         wrong = sum(finding.startswith(tuple(f"{name}: " for name in names)) for finding in findings)
         print(f"{what}: {count:,} of {there} {of}, {wrong} findings")
-        if options.results and count:
+        if results and count:
             repeat = f"python -m tests.fuzz --minutes {options.minutes:g} --seed {options.seed}"
             repeat += f" --only {options.only}" if options.only else ""
             exempt = sum(bool(TARGETS[name].allowed) for name in names if name in tried)
             about = f"{there} {of}" + (f", {exempt} of them building blocks" if exempt else "")
-            Tried(what, about, count, count - wrong, repeat).note(options.results)
+            Tried(what, about, count, count - wrong, repeat).note(results)
     print(f"next seed {seed}")
     fiftyone_environment.tear_down()
     return bool(findings)
