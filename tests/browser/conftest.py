@@ -51,7 +51,11 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def living(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Living]:
+def living(
+    closed: list[fo.Dataset],  # noqa: ARG001 - copies outlive the session
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+) -> Iterator[Living]:
     """Start a Python session with the App, on this process's database, with this folder as its only plugin."""
     from fiftyone.core.odm import get_db_client
 
@@ -152,11 +156,22 @@ def analysed_once(loaded_once: fo.Dataset) -> Iterator[fo.Dataset]:
     dataset.delete()
 
 
+@pytest.fixture(scope="session")
+def closed() -> Iterator[list[fo.Dataset]]:
+    """Return copies whose window is closed; the last ones are deleted when the session has ended."""
+    copies: list[fo.Dataset] = []
+    yield copies
+    for dataset in copies:
+        dataset.delete()
+
+
 @pytest.fixture
-def copy() -> Iterator[Callable[[fo.Dataset], fo.Dataset]]:
+def copy(closed: list[fo.Dataset]) -> Iterator[Callable[[fo.Dataset], fo.Dataset]]:
     """Return a function that copies a data set under a new name, because the App restores the state of known names.
 
-    Copies are deleted once their window is closed: on each click, FiftyOne's server reads all data sets.
+    Copies are deleted, because FiftyOne's server reads all data sets on each click, but only after the next test: the
+    session may still have to read what the last click changed, and if its data set is gone by then, FiftyOne reports
+    that it lost the connection, and ten seconds later shows its first data set in all windows.
     """
     made: list[fo.Dataset] = []
 
@@ -165,8 +180,9 @@ def copy() -> Iterator[Callable[[fo.Dataset], fo.Dataset]]:
         return made[-1]
 
     yield copied
-    for dataset in made:
+    for dataset in closed:
         dataset.delete()
+    closed[:] = made
 
 
 @pytest.fixture
