@@ -447,6 +447,7 @@ LEFT_OUT: list[Excepted] = [
     ("statistic", "class of nobody", ["gwet_ac1", "gwet_ac2"], "chance is spread over as many as there are columns"),
     ("statistic", "items twice", ["alpha_of_counts", "nominal_alpha", *ALPHAS], "chance is without replacement"),
     ("statistic", "unanimous item", ["conger_kappa", "conger_kappa quadratic"], "shares of raters come closer by it"),
+    ("statistic", "unanimous item", ["nominal_alpha ordinal"], "more ratings of a grade move it away from the others"),
     ("statistic", "unanimous item", ["gwet_ac2"], "shares of the grades may spread by it, and chance grows with them"),
     ("statistic", "relabelling", [*ALPHAS, "conger_kappa quadratic", "gwet_ac2"], "the order of grades has a meaning"),
     ("truth", "duplication", ["staple", "staple-classes", "lsml"], COPIES),

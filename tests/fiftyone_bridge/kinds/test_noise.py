@@ -330,7 +330,7 @@ def test_models_of_a_file_and_of_the_data_and_whether_raters_differ_as_the_real_
     real = inject(fresh, raters=2, model=tmp_path / "model.json")
     assert real.metrics["model"] == "model.json"
     assert real.details.fidelity == real.details.rate_tests
-    assert real.details.fidelity.reason.endswith("two or more: only truth here")
+    assert real.details.fidelity.reason.endswith("of this data set: only truth here")
     options = {"model": "fit", "preset": "paper", "rate": "exponential", "shifts": "matched"}
     run = inject(fresh, "again", real_raters=real.metrics["fields"], **options)
     assert run.metrics["model"] == "fitted on noise_synthetic_1, noise_synthetic_2, truth"
