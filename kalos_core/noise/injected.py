@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kalos_core.arguments import check_type
 from kalos_core.display import number_of
 from kalos_core.noise.events import DONE, EVENTS, OUTCOMES, SHIFT, STAGE_OF_EVENT, STAGES, codes_of
 from kalos_core.noise.generated import GeneratedRaters
@@ -96,6 +97,8 @@ class InjectedNoise(Result):
     @classmethod
     def of(cls, result: GeneratedRaters, fields: Sequence[str], label_ids: Sequence[str]) -> InjectedNoise:
         """Build from raters whose annotations (N) are stored under these ids, in one field per rater."""
+        for name, texts in (("fields", fields), ("label_ids", label_ids)):
+            check_type(name, Sequence[str], texts)
         events, original = result.events, result.original
         return cls(
             fields=np.array(fields, dtype=str),

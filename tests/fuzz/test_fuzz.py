@@ -15,6 +15,7 @@ from kalos_core.consensus import vote_without_outliers
 from kalos_core.diagnostics import narrowed
 from kalos_core.drawing import draw_members
 from kalos_core.figures import plot_teams
+from kalos_core.noise import InjectedNoise
 from kalos_core.noise.experiments import permutation_stability, run_experiments
 from kalos_core.nominal import item_accuracy
 from kalos_core.options import checked
@@ -83,6 +84,9 @@ FOUND = {
     "lists within lists as a question": lambda: v.LABELS.counts(DEEP),
     "an array as a question": lambda: v.LABELS.counts(np.zeros(2)),
     "an array as a rater": lambda: v.LABELS.decisions(np.array(["a", "b"])),
+    "a mapping as ids": lambda: InjectedNoise.of(
+        v.MODEL.generate(v.ANNOTATIONS, 2, reference="ann"), ["a"], {"a": DEEP}
+    ),
     "a number as groups": lambda: nominal.read_groups(5),
     "nothing as grades": lambda: nominal.attributes_table(None),
     "a text as grades": lambda: nominal.least_agreed_first("x"),
